@@ -11,8 +11,6 @@ var looks = []struct {
 	{"Qwen Code", []string{`"parentUuid"`, `"sessionId"`, `"parts"`}},
 	{"Copilot CLI", []string{`"parentId"`, `"type":"session.start"`}},
 	{"Copilot CLI", []string{`"parentId"`, `"interactionId"`}},
-	{"pi", []string{`"type":"session"`, `"version"`, `"cwd"`}},
-	{"pi", []string{`"parentId"`, `"type":"message"`}},
 	{"Gemini CLI", []string{`"sessionId"`, `"projectHash"`}},
 }
 

@@ -9,13 +9,14 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/claude"
 	codex "github.com/hist-cli/hist/internal/agent/codex/rules"
+	"github.com/hist-cli/hist/internal/agent/pi"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 // Agents are all agents, the one first that a file without anything in it is taken for.
-var Agents = []agent.Agent{codex.Agent{}, claude.Agent{}}
+var Agents = []agent.Agent{codex.Agent{}, claude.Agent{}, pi.Agent{}}
 
 // Names are the agents' names.
 func Names() []string {

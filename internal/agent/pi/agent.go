@@ -1,0 +1,156 @@
+// Package pi reads, judges and mends the session files of pi (@earendil-works/pi-coding-agent): a tree of records whose last record says which
+// chain of parents is sent.
+package pi
+
+import (
+	"bytes"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/normalize"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// Agent is pi.
+type Agent struct{}
+
+func (Agent) Name() string                      { return "pi" }
+func (Agent) Title() string                     { return "pi" }
+func (Agent) Decoder() session.Decoder          { return Decoder{} }
+func (Agent) Words() agent.Words                { return Words{} }
+func (Agent) NewHistory() check.History         { return &History{} }
+func (Agent) NewLinks(session.Info) agent.Links { return agent.NoLinks{} }
+
+// Branched says that a session is a tree.
+func (Agent) Branched() {}
+
+// Claims recognises a session by its header, or by records that only this client writes. Its name is no sign of its own.
+func (Agent) Claims(_ string, head []byte) bool {
+	return bytes.Contains(head, []byte(`{"type":"session",`)) && bytes.Contains(head, []byte(`"timestamp":`)) || marks.Match(head)
+}
+
+// marks is how a record begins. In a text, its quotes would be escaped.
+var marks = regexp.MustCompile(`\{"type":"(?:message|model_change|thinking_level_change|compaction|session_info|branch_summary|label)",(?:"id":"[0-9A-Za-z-]+","parentId":|"timestamp":"[^"]*","(?:message|provider|thinkingLevel)":)`)
+
+// fileName is the client's own form: the time, and an id that is a UUID or a text that the user gave.
+var fileName = regexp.MustCompile(`^(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)-\d{3}Z_([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\.jsonl$`)
+
+// ReadName reads a session's name: when it began, and its id.
+func (Agent) ReadName(base string) check.Name {
+	n := check.Name{Base: base}
+	if m := fileName.FindStringSubmatch(base); m != nil {
+		n.Canonical, n.Time, n.ThreadID = true, m[1], m[2]
+	}
+	return n
+}
+
+// IsID says whether a text can be a session's id.
+func IsID(s string) bool { return fileName.MatchString("2026-01-01T00-00-00-000Z_" + s + ".jsonl") }
+
+// NewName is a session's file name.
+func (Agent) NewName(now time.Time, thread string) string {
+	if !IsID(thread) {
+		return ""
+	}
+	return now.UTC().Format("2006-01-02T15-04-05") + "-000Z_" + thread + ".jsonl"
+}
+
+// Resume is `pi --session ID`.
+func (Agent) Resume(thread string) []string {
+	if !IsID(thread) {
+		return nil
+	}
+	return []string{"pi", "--session", thread}
+}
+
+// About reads a session's header, which may stand behind lines that are none.
+func (Agent) About(head []byte) (a agent.About) {
+	scanner := jsonl.NewScanner(shape)
+	defer scanner.Done()
+	spans := make([]jsonl.Span, fields)
+	readable := false
+	for line := range bytes.Lines(head) {
+		line = bytes.Trim(line, "\ufeff \t\r\n\x00")
+		if v := scanner.Scan(line, spans); v.Fault != jsonl.None || !v.Object {
+			continue
+		}
+		readable = true
+		if r := gjson.ParseBytes(line); r.Get("type").String() == "session" {
+			a.Info = session.Info{ID: r.Get("id").String(), SessionID: r.Get("id").String(), CWD: r.Get("cwd").String(), Mode: "version " + r.Get("version").String()}
+			if from := r.Get("parentSession").String(); from != "" {
+				a.Info.ForkedFrom = (Agent{}).ReadName(filepath.Base(strings.ReplaceAll(from, `\`, "/"))).ThreadID
+			}
+			a.Created, _ = time.Parse(time.RFC3339, r.Get("timestamp").String())
+			if a.Info.ID == "" {
+				a.Fault, a.Rule = "the header has no id", ruleWrongHeader
+			}
+			return a
+		}
+	}
+	switch {
+	case len(bytes.TrimSpace(head)) == 0:
+		a.Fault, a.Rule = "the file is empty", normalize.EmptyFile
+	case !readable:
+		a.Fault, a.Rule = "no record can be read", normalize.BadJSON
+	default:
+		a.Fault, a.Rule = "no line says whose session this is", ruleLostHeader
+	}
+	return a
+}
+
+// Reidentify makes a header that of a fork under a new id.
+func (Agent) Reidentify(header []byte, _ session.Info, thread string) []byte {
+	return session.Splice(header, session.SetMember(header, "", "id", quote(thread)))
+}
+
+// IsHeader says whether a line is a header.
+func (Agent) IsHeader(line []byte) bool { return gjson.GetBytes(line, "type").String() == "session" }
+
+// History is what the client sends of a session, as the checker found out.
+type History struct{ of *checker }
+
+// Add does nothing: the checker sees each record itself.
+func (h *History) Add(*session.Record, bool) {}
+
+// End does nothing.
+func (h *History) End() {}
+
+// RolledBack is always false: nothing marks a branch as undone.
+func (h *History) RolledBack(session.Pos) bool { return false }
+
+// Counts says whether a record is on the chain that is sent. A line that can't be read may have been.
+func (h *History) Counts(at session.Pos) bool {
+	if h.of == nil || h.of.now == nil {
+		return true
+	}
+	i, record := h.of.index(at)
+	if !record {
+		return true
+	}
+	return h.of.facts[i].header() || slices.Contains(h.of.now.sent, i)
+}
+
+// Items is how much is sent of the file as it is, and of what is left once it is mended.
+func (h *History) Items() (seen, mended int64) {
+	if h.of == nil || h.of.now == nil {
+		return 0, 0
+	}
+	if h.of.is.refused == "" && !h.of.is.round && h.of.is.fails == 0 {
+		seen = int64(h.of.is.items)
+	}
+	return seen, int64(h.of.now.items)
+}
+
+var (
+	_ agent.Branched     = Agent{}
+	_ agent.Reidentifier = Agent{}
+	_ check.Settler      = (*checker)(nil)
+)

@@ -1,0 +1,385 @@
+package pi
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/normalize"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// checker keeps the facts of a session, and judges them at its end.
+type checker struct {
+	run    *check.Run
+	traits traits
+	*view
+	file   []fact           // as they stand in the file; nil as long as nothing is changed
+	kids   map[string][]int // see children
+	dead   []remains
+	old    bool           // of version 1: records have no ids, and each hangs on the one before it
+	voice  string         // the members of an answer that say who gave it
+	is     *reading       // as the client reads the file
+	now    *reading       // as it would with the changes that were chosen so far
+	lost   map[string]int // by an id that no record has: the first record that names it as its parent
+	broken map[int]bool   // records whose chain was broken, and was mended
+	beside *beside
+	owners map[int]*found // by record: the finding that has set its id or its parent last
+	all    []*found
+}
+
+// remains is what a line that can't be read says of itself.
+type remains struct {
+	at     session.Pos
+	before int // how many records stand in front of it
+	id, up string
+	header string // how it begins, if it was a header
+	null   bool   // it says null; value: it is JSON, but no object
+	value  bool
+}
+
+// found is a finding, and what would mend it.
+type found struct {
+	finding.Finding
+	at      int // the record that it is about
+	changes []change
+	chosen  bool
+}
+
+// NewCheckers makes the one checker that sees the whole chain.
+func (a Agent) NewCheckers(run *check.Run) []check.Checker {
+	c := &checker{run: run, traits: traitsOf(run.Options().For[a.Name()]), view: &view{head: -1, last: -1, adds: map[int][]int{}}, lost: map[string]int{}, broken: map[int]bool{}, owners: map[int]*found{}}
+	c.beside = &beside{opts: run.Options()}
+	if h, ok := run.History().(*History); ok {
+		h.of = c
+	}
+	return []check.Checker{c}
+}
+
+// Record takes the next record.
+func (c *checker) Record(rec *session.Record) {
+	if rec.Kind == session.Unreadable {
+		if !rec.Blank {
+			c.dead = append(c.dead, remainsOf(rec, len(c.facts)))
+		}
+		return
+	}
+	f, ready := rec.Prepared.(*fact)
+	if !ready {
+		f = factOf(rec)
+	}
+	f.ref.Set(rec)
+	f.mended = rec.Mended || rec.Pos.Part > 0
+	c.facts = append(c.facts, *f)
+	if f.header() && c.headerAt() == len(c.facts)-1 {
+		c.run.SetHeader(Agent{}.About(rec.Raw).Info, rec.Pos)
+	}
+	if c.voice == "" && f.role == "assistant" && f.kind == "message" {
+		for _, key := range []string{"api", "provider", "model"} {
+			if v := gjson.GetBytes(rec.Raw, "message."+key); v.Exists() {
+				c.voice += `"` + key + `":` + v.Raw + `,`
+			}
+		}
+	}
+}
+
+// stages are what is looked for, each in what is left once what was found before is mended.
+var stages = []func(*checker) []*found{
+	(*checker).header, (*checker).foreign, (*checker).ids, (*checker).copies, (*checker).links, (*checker).end, (*checker).kept, (*checker).content, (*checker).pairs, (*checker).unanswered,
+}
+
+// End judges the session.
+func (c *checker) End() {
+	c.own = len(c.facts)
+	if c.own == 0 {
+		c.empty()
+		return
+	}
+	c.number()
+	c.unread()
+	c.is = c.asIs()
+	c.now = c.read(c.traits)
+	if !c.run.Options().Live {
+		for _, look := range stages {
+			c.choose(look(c))
+		}
+	}
+	c.neighbours()
+	for _, f := range c.all {
+		f.Edits = c.edits(f)
+		c.run.Report(f.Finding)
+	}
+}
+
+// empty reports a file without a record.
+func (c *checker) empty() {
+	if c.run.Options().Fresh {
+		return
+	}
+	c.run.Withdraw(func(f *finding.Finding) bool { return f.Framing && f.Impact > finding.Notes }) // to mend it would leave no record
+	c.run.Report(finding.Finding{
+		Rule: normalize.EmptyFile, Impact: finding.Blocks, Pos: session.Pos{Line: 1}, Message: "the file holds no record: the client finds no session in it; look for a backup or a fork",
+	})
+}
+
+// asIs is what the client makes of the file: of lines that are no record as they stand it reads nothing.
+func (c *checker) asIs() *reading {
+	v := &view{facts: slices.Clone(c.facts), own: c.own, head: -1, last: -1}
+	for i := range v.facts {
+		v.facts[i].gone = v.facts[i].mended
+	}
+	if n := len(c.dead); n > 0 && c.dead[n-1].value && c.dead[n-1].before == c.own {
+		v.facts = append(v.facts, fact{})
+		v.own++
+	}
+	return v.read(c.traits)
+}
+
+// choose takes what a rule has found: its impact is what two readings show, and what may be mended of it changes what is looked at next.
+func (c *checker) choose(list []*found) {
+	if len(list) == 0 {
+		return
+	}
+	var every []change
+	for _, f := range list {
+		every = append(every, f.changes...)
+	}
+	then := c.with(every).read(c.traits)
+	impact := c.now.than(then)
+	var chosen []change
+	for _, f := range list {
+		if f.at < len(c.now.on) && (c.now.on[f.at] || then.on[f.at]) || impact == finding.Blocks {
+			f.Impact = max(f.Impact, impact)
+		}
+		if f.chosen = c.mends(&f.Finding); f.chosen {
+			chosen = append(chosen, f.changes...)
+		}
+	}
+	if len(chosen) > 0 {
+		if c.file == nil {
+			c.file = slices.Clone(c.facts)
+		}
+		c.apply(chosen)
+		c.kids = nil
+		c.now = c.read(c.traits)
+	}
+	for _, f := range list {
+		for _, ch := range f.changes {
+			if f.chosen && ch.add == nil && ch.place == inPlace {
+				c.owners[ch.at] = f
+			}
+		}
+	}
+	c.all = append(c.all, list...)
+}
+
+// mends says whether a finding is to be mended.
+func (c *checker) mends(f *finding.Finding) bool {
+	if mend := c.run.Options().Mend; mend != nil {
+		return mend(f)
+	}
+	return f.Impact > finding.Notes && f.Fix != finding.NoFix
+}
+
+// find is a finding about a record.
+func (c *checker) find(at int, rule *finding.Rule, fix finding.Fix, format string, args ...any) *found {
+	ref := c.facts[c.anchor(at)].ref
+	return &found{at: at, Finding: finding.Finding{
+		Rule: rule, Fix: fix, Pos: ref.Pos, Offset: ref.Offset, On: ref, IDs: c.facts[at].id, Record: c.facts[at].kind, Message: fmt.Sprintf(format, args...),
+	}}
+}
+
+// anchor is a record of the file: the record itself or, if a repair adds it, the one that it is added behind.
+func (c *checker) anchor(at int) int {
+	if at >= c.own {
+		at = max(0, c.facts[at].behind)
+	}
+	return at
+}
+
+// hang sets a record's parent.
+func (f *found) hang(at int, up string) { f.set(at, func(r *fact) { r.up, r.root = up, up == "" }) }
+
+func (f *found) set(at int, do func(*fact), cuts ...session.Cut) {
+	f.changes = append(f.changes, change{at: at, do: do, cuts: cuts})
+}
+
+// drop sets a record aside; what hangs on it is hung on its parent.
+func (c *checker) drop(f *found, at int) {
+	f.set(at, func(r *fact) { r.gone = true })
+	for _, k := range c.children()[c.facts[at].id] {
+		if k != at {
+			f.hang(k, c.facts[at].up)
+		}
+	}
+}
+
+// children are the records that hang on each id.
+func (c *checker) children() map[string][]int {
+	if c.kids == nil {
+		c.kids = map[string][]int{}
+		c.each(func(i int, f *fact) {
+			if f.up != "" && !f.header() {
+				c.kids[f.up] = append(c.kids[f.up], i)
+			}
+		})
+	}
+	return c.kids
+}
+
+// edits are what mends a finding, as a repair takes it. Where several findings give a record an id or a parent, the last of them does.
+func (c *checker) edits(f *found) (list []finding.Edit) {
+	was := c.facts
+	if c.file != nil {
+		was = c.file
+	}
+	var order []int
+	then, cuts := map[int]*fact{}, map[int][]session.Cut{}
+	for _, ch := range f.changes {
+		switch {
+		case ch.add != nil:
+			list = append(list, c.insertion(ch.add, f.chosen))
+		case ch.place != inPlace:
+			list = append(list, c.move(ch)...)
+		default:
+			if then[ch.at] == nil {
+				copied := was[min(ch.at, len(was)-1)]
+				then[ch.at], order = &copied, append(order, ch.at)
+			}
+			ch.do(then[ch.at])
+			cuts[ch.at] = append(cuts[ch.at], ch.cuts...)
+		}
+	}
+	for _, at := range order {
+		if at >= c.own {
+			continue // a record that is added is written as it is at the end
+		}
+		is, from := then[at], &was[at]
+		switch {
+		case is.gone:
+			list = append(list, finding.Edit{At: is.ref.Pos, Op: finding.Remove})
+			continue
+		case f.chosen && c.owners[at] != f:
+			is = from
+		case f.chosen:
+			is = &c.facts[at]
+		}
+		if is.id != from.id {
+			cuts[at] = append(cuts[at], memberCut(from.idAt, "id", quote(is.id)))
+		}
+		if is.up != from.up || is.root != from.root {
+			cuts[at] = append(cuts[at], memberCut(from.upAt, "parentId", is.parent()))
+		}
+		if len(cuts[at]) > 0 {
+			list = append(list, finding.Edit{At: from.ref.Pos, Op: finding.Splice, Cuts: cuts[at]})
+		}
+	}
+	return list
+}
+
+// memberCut sets a member of a record, which may be absent: then the span says where it goes.
+func memberCut(at jsonl.Span, key string, value []byte) session.Cut {
+	if at.Start == at.End {
+		value = append(append(append(quote(key), ':'), value...), ',')
+	}
+	return session.Cut{Start: at.Start, End: at.End, New: value}
+}
+
+// insertion puts in a record.
+func (c *checker) insertion(add *fact, chosen bool) finding.Edit {
+	for i := c.own; chosen && i < len(c.facts); i++ {
+		if c.facts[i].id == add.id {
+			add = &c.facts[i]
+		}
+	}
+	e := finding.Edit{Op: finding.After, New: finding.Content{Literal: add.line()}}
+	if add.behind < 0 {
+		e.At, e.Op, e.Lead = c.facts[0].ref.Pos, finding.Before, true
+	} else {
+		e.At = c.facts[add.behind].ref.Pos
+	}
+	return e
+}
+
+// move takes a record to the beginning or to the end of the file.
+func (c *checker) move(ch change) []finding.Edit {
+	from := c.facts[ch.at].ref
+	in := finding.Edit{At: c.facts[0].ref.Pos, Op: finding.Before, New: finding.Content{From: &from}, Lead: true}
+	if ch.place == toEnd {
+		in = finding.Edit{At: c.facts[c.own-1].ref.Pos, Op: finding.After, New: finding.Content{From: &from}, Tail: true}
+	}
+	return []finding.Edit{{At: from.Pos, Op: finding.Remove, Moved: true}, in}
+}
+
+// asRead are faults of a line that do not keep the client from reading its record.
+var asRead = []*finding.Rule{normalize.InvalidUTF8, normalize.LoneSurrogate, normalize.CRLF, normalize.DuplicateKey, normalize.NoFinalNewline, normalize.HugeLine, normalize.BlankLine}
+
+// unread notes which records the client can't read as they stand.
+func (c *checker) unread() {
+	bad := map[int64]bool{}
+	for _, f := range c.run.Findings() {
+		if f.Framing && !slices.Contains(asRead, f.Rule) && !(f.Rule == normalize.BOM && c.traits.ReadsBOM) {
+			for line := f.Pos.Line; line <= max(f.Pos.Line, f.Through); line++ {
+				bad[line] = true
+			}
+		}
+	}
+	for i := range c.facts {
+		c.facts[i].mended = c.facts[i].mended && bad[c.facts[i].ref.Pos.Line]
+	}
+}
+
+// Settle says what a fault of a line does: by what the client reads of the file without the records on it.
+func (c *checker) Settle(f *finding.Finding) {
+	if !f.Framing || c.now == nil {
+		return
+	}
+	harm := finding.Notes
+	for i := range c.facts[:c.own] {
+		r := &c.facts[i]
+		if line := r.ref.Pos.Line; line < f.Pos.Line || line > max(f.Pos.Line, f.Through) || !r.mended || r.gone {
+			continue
+		}
+		switch {
+		case r.header():
+			harm = finding.Blocks
+		case c.now.on[i]:
+			harm = max(harm, finding.Loses)
+			if c.is.invalid > c.now.invalid {
+				harm = max(harm, finding.Rejects)
+			}
+		}
+	}
+	for _, d := range c.dead {
+		if d.at.Line < f.Pos.Line || d.at.Line > max(f.Pos.Line, f.Through) {
+			continue
+		}
+		switch {
+		case d.id != "", d.header != "":
+			harm = max(harm, finding.Loses)
+		case d.value && d.before >= c.own:
+			harm = max(harm, finding.Loses)
+			f.Message += ": it is the end of the file, so nothing of the history is sent"
+		case c.old && f.Fix != finding.NoFix:
+			harm = max(harm, finding.Loses)
+		case d.null && c.traits.NullRefused:
+			harm = finding.Blocks
+		}
+		if c.old {
+			f.Message += "; the client rewrites a file of this version at the next resume, and erases this line for good"
+		}
+	}
+	if c.traits.Glues && (f.Rule == normalize.NoFinalNewline || f.Rule == normalize.TornTail) {
+		harm = finding.Loses
+	}
+	f.Impact = harm
+}
+
+// index is where among the file's records the one at a place is.
+func (c *checker) index(at session.Pos) (int, bool) {
+	return slices.BinarySearchFunc(c.facts[:c.own], at, func(f fact, p session.Pos) int { return f.ref.Pos.Compare(p) })
+}

@@ -1,0 +1,56 @@
+package pi
+
+import (
+	"strings"
+
+	"github.com/hist-cli/hist/internal/agent"
+)
+
+// meanings explain the client's errors; package api knows the API's. Each is recognised by a part of the error's text, in lower case; the
+// first match counts.
+var meanings = []agent.Meaning{
+	{
+		Words: "no session found matching", Rule: "lost-header", Same: agent.AfterRepair, Verdict: agent.NotFound,
+		Text: "no file of the directory's folder has a header with that id; a file whose header can't be read is not found either",
+		Step: "hist pre-resume SESSION looks for the file and says what is wrong with it",
+	},
+	{
+		Words: "is not a valid pi session", Rule: "lost-header", Same: agent.AfterRepair, Verdict: agent.Repairable,
+		Text: "the client finds no header in the file", Step: "hist repair SESSION makes one of what is left, then resume",
+	},
+	{
+		Words: "stored session working directory does not exist", Same: agent.Later, Verdict: agent.Incompatible,
+		Text: "the directory in which the session was begun is gone", Step: "make it again, or: hist move --to DIRECTORY SESSION",
+	},
+	{
+		Words: "invalid array length", Rule: "broken-link", Same: agent.AfterRepair, Verdict: agent.Repairable,
+		Text: "the chain of parents leads back to itself", Step: "hist repair SESSION, then resume",
+	},
+	{
+		Words: "reading 'startswith'", Rule: "bad-neighbour", Same: agent.AfterRepair, Verdict: agent.Repairable,
+		Text: "a session in the same folder has a header without an id, and no other can be looked up", Step: "hist lint the folder names it; repair that file",
+	},
+	{Words: "flatmap is not a function", Rule: "bad-shape", Same: agent.AfterRepair, Verdict: agent.Repairable, Text: shapeMeaning, Step: shapeStep},
+	{Words: "filter is not a function", Rule: "bad-shape", Same: agent.AfterRepair, Verdict: agent.Repairable, Text: shapeMeaning, Step: shapeStep},
+	{Words: "reading 'totaltokens'", Rule: "bad-shape", Same: agent.AfterRepair, Verdict: agent.Repairable, Text: shapeMeaning, Step: shapeStep},
+	{
+		Words: "enospc", Same: agent.Later, Verdict: agent.Resumable, Text: "there is no room left where the client writes",
+		Step: "make room on the disk, then: hist lint SESSION says whether the end of the session was written whole",
+	},
+}
+
+const (
+	shapeMeaning = "a record has another shape than the client reads; every prompt ends so, and each adds a failed answer"
+	shapeStep    = "hist repair SESSION, then resume"
+)
+
+// Explain says what an error's text means; nil if it is not known.
+func (Agent) Explain(text string) *agent.Meaning {
+	text = strings.ToLower(text)
+	for i := range meanings {
+		if strings.Contains(text, meanings[i].Words) {
+			return &meanings[i]
+		}
+	}
+	return nil
+}

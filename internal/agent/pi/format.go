@@ -1,0 +1,241 @@
+package pi
+
+import (
+	"bytes"
+	"hash/maphash"
+	"regexp"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// The fields that every record is scanned for, as indexes of session.Record.Spans.
+const (
+	fieldType = iota
+	fieldID
+	fieldParent
+	fieldTime
+	fieldRole
+	fieldContent
+	fieldCall // of a result, the call that it answers
+	fieldTool
+	fields
+)
+
+var shape = func() *jsonl.Shape {
+	s, err := jsonl.Compile("type", "id", "parentId", "timestamp", "message.role", "message.content", "message.toolCallId", "message.toolName")
+	if err != nil {
+		panic(err) // the paths are constants
+	}
+	return s
+}()
+
+// Decoder reads session files of every version.
+type Decoder struct{}
+
+// types are the records that clients write, and what they are to the model. A record of any other type is a link of the chain, if it has an
+// id and names a parent.
+var types = map[string]session.Kind{
+	"session": session.Header, "message": session.Message, "model_change": session.Context, "compaction": session.Compaction,
+	"thinking_level_change": session.Other, "session_info": session.Other, "label": session.Other, "custom": session.Other,
+	"custom_message": session.Message, "branch_summary": session.Message, "context_edit": session.Other, "usage": session.Other,
+}
+
+// starts are the first bytes of a record.
+var starts = func() (list [][]byte) {
+	for t := range types {
+		list = append(list, []byte(`{"type":"`+t+`"`))
+	}
+	return append(list, []byte(`{"customType":"`))
+}()
+
+func (Decoder) Shape() *jsonl.Shape { return shape }
+func (Decoder) Paths() int          { return fields }
+func (Decoder) Starts() [][]byte    { return starts }
+
+// MaxDepth is 0: no measured client minds how deep an object is.
+func (Decoder) MaxDepth() int { return 0 }
+
+// IsName says whether a member holds a name or an id.
+func (Decoder) IsName(key []byte) bool {
+	switch string(key) {
+	case "type", "id", "parentId", "timestamp", "role", "name", "toolCallId", "toolName", "stopReason", "api", "provider", "model", "firstKeptEntryId", "targetId":
+		return true
+	}
+	return false
+}
+
+// Envelope says whether an object is a record: it has a type that clients write, or an id and a parent.
+func (Decoder) Envelope(rec *session.Record) bool {
+	_, known := types[text(rec, fieldType)]
+	return known && (text(rec, fieldID) != "" || text(rec, fieldTime) != "") || text(rec, fieldID) != "" && len(raw(rec, fieldParent)) > 0
+}
+
+// Complete says whether a record that was cut, and closed behind its last whole member, still says all that the client needs. Calls are
+// no longer the model's own if something of them is gone.
+func (Decoder) Complete(rec *session.Record) bool {
+	if rec.Kind == session.Header || text(rec, fieldID) == "" || len(raw(rec, fieldParent)) == 0 {
+		return false
+	}
+	switch text(rec, fieldType) {
+	case "message":
+		return len(raw(rec, fieldContent)) > 2 && (text(rec, fieldRole) != "toolResult" || text(rec, fieldCall) != "")
+	case "compaction", "branch_summary":
+		return false
+	}
+	return true
+}
+
+// TextCut says whether the byte at an offset lies in a text that was said, or that a tool gave out.
+func (Decoder) TextCut(rec *session.Record, at int) bool {
+	span := rec.Spans[fieldContent]
+	if at < span.Start || at >= span.End || text(rec, fieldRole) == "" {
+		return false
+	}
+	head := rec.Raw[span.Start:at]
+	words := max(bytes.LastIndex(head, []byte(`"text":"`)), bytes.LastIndex(head, []byte(`"thinking":"`)))
+	return len(head) == 0 || words > bytes.LastIndex(head, []byte(`"arguments":`)) && words > bytes.LastIndex(head, []byte(`"data":"`)) && words > bytes.LastIndex(head, []byte(`Signature":"`))
+}
+
+// Decode fills rec from its fields.
+func (Decoder) Decode(rec *session.Record) {
+	typ := text(rec, fieldType)
+	rec.Kind, rec.Type = types[typ], typ
+	rec.Family, rec.Ordinal, rec.Prepared = session.NoFamily, session.Ordinal{}, nil
+	rec.ID, rec.CallID, rec.TurnID, rec.Role = nil, nil, nil, nil
+	rec.Model, rec.Boundary, rec.Answer = rec.Kind == session.Compaction || rec.Kind == session.Message, false, false
+	if typ != "message" {
+		return
+	}
+	role := text(rec, fieldRole)
+	rec.Type, rec.Role = "message/"+role, bare(raw(rec, fieldRole))
+	switch role {
+	case "user":
+		rec.Boundary = true
+	case "assistant":
+		rec.Answer = true
+		if bytes.Contains(raw(rec, fieldContent), []byte(`"toolCall"`)) {
+			rec.Kind, rec.Family = session.Call, session.Function
+		}
+	case "toolResult":
+		rec.Kind, rec.Family, rec.CallID = session.Output, session.Function, bare(raw(rec, fieldCall))
+	case "system":
+		rec.Kind, rec.Model = session.Context, false
+	}
+}
+
+// raw is a field as it stands in the record, nil if it is absent.
+func raw(rec *session.Record, f int) []byte {
+	if f >= len(rec.Spans) {
+		return nil
+	}
+	return rec.Spans[f].Of(rec.Raw)
+}
+
+func bare(quoted []byte) []byte {
+	if len(quoted) < 2 || quoted[0] != '"' {
+		return nil
+	}
+	return quoted[1 : len(quoted)-1]
+}
+
+// text is a text field; "" if it is absent or no text.
+func text(rec *session.Record, f int) string {
+	b := bare(raw(rec, f))
+	if bytes.IndexByte(b, '\\') >= 0 {
+		return gjson.ParseBytes(raw(rec, f)).String()
+	}
+	return string(b)
+}
+
+// fact is what a record says, as far as rules and reader ask. It is not changed but by a view, in a copy of its own.
+type fact struct {
+	ref        finding.Ref
+	kind, role string // its type, and of a message its role
+	id, up     string // its own id and its parent's; "" if it has none
+	idRaw      string // an id that is no text, as it would be written as one
+	root       bool   // it says that it has no parent: null
+	idAt, upAt jsonl.Span
+	when       int64 // milliseconds since 1970; 0 if it does not say
+	sum        uint64
+	dropped    bool // an answer that the client leaves out, with its calls: it failed, or was stopped
+	calls      []call
+	answers    string // of a result: the id of the call; tool is its tool
+	tool       string
+	target     string // of a compaction: the first record that it keeps; files are those that it has summed up
+	files      []string
+	spare      spare // of a result: the id of its call; of an answer: why it ended; of a compaction: the first record that it keeps
+	plainIDs   bool  // an API was asked that takes only plain ids of calls
+	says       int   // how many items it is sent as
+	flaws      []flaw
+	old        bool   // of a header: its version says that records have no ids
+	mended     bool   // its line is no record as it stands
+	gone       bool   // set aside
+	made       []byte // of a record that a repair adds: what stands behind its parent
+	behind     int    // the index of the record that it is added behind; -1: in front of all
+}
+
+var seed = maphash.MakeSeed()
+
+// hexID is an id as clients give them.
+var hexID = regexp.MustCompile(`^[0-9a-f]{8}$`)
+
+// Prepare reads the facts of records where their lines are scanned.
+func (Decoder) Prepare() func(rec *session.Record) {
+	return func(rec *session.Record) { rec.Prepared = factOf(rec) }
+}
+
+// factOf reads the facts of one record.
+func factOf(rec *session.Record) *fact {
+	f := &fact{kind: text(rec, fieldType), role: text(rec, fieldRole), id: text(rec, fieldID), up: text(rec, fieldParent), sum: maphash.Bytes(seed, rec.Raw)}
+	brace := bytes.IndexByte(rec.Raw, '{') + 1
+	f.idAt, f.upAt = orAt(rec.Spans[fieldID], brace), orAt(rec.Spans[fieldParent], brace)
+	up := raw(rec, fieldParent)
+	f.root = string(up) == "null"
+	if id := raw(rec, fieldID); f.id == "" && len(id) > 0 && id[0] != '"' && id[0] != '{' && id[0] != '[' {
+		f.idRaw = string(id)
+	}
+	if t, err := time.Parse(time.RFC3339, text(rec, fieldTime)); err == nil {
+		f.when = t.UnixMilli()
+	}
+	if _, known := types[f.kind]; !known && len(up) == 0 && rec.Pos.Line < 3 {
+		f.otherHeader(rec)
+	}
+	f.read(rec)
+	return f
+}
+
+// otherHeader takes a record for a header whose type is wrong, if it has all that only headers have.
+func (f *fact) otherHeader(rec *session.Record) {
+	typ, all := gjson.GetBytes(rec.Raw, "type"), gjson.GetManyBytes(rec.Raw, "version", "cwd", "timestamp")
+	if all[0].Type == gjson.Number && isText(all[1]) && isText(all[2]) && f.id != "" && typ.Exists() {
+		f.kind = "session"
+		f.flaw(flaw{rule: ruleWrongHeader, harm: crashes, fix: finding.Exact, message: "the header is of another type: the client refuses the file", cuts: instead(typ, `"session"`)})
+	}
+}
+
+// orAt is where a member goes that is absent.
+func orAt(s jsonl.Span, at int) jsonl.Span {
+	if s.Start == s.End {
+		return jsonl.Span{Start: at, End: at}
+	}
+	return s
+}
+
+// isText says whether a value is a text that is not empty.
+func isText(v gjson.Result) bool { return v.Type == gjson.String && v.Str != "" }
+
+// known says whether a record is one of the chain: clients write its type, or it has an id and names a parent.
+func (f *fact) known() bool {
+	k, known := types[f.kind]
+	return known && k != session.Header || f.id != "" && (f.up != "" || f.root)
+}
+
+func (f *fact) header() bool { return f.kind == "session" }
+
+// quote is a text as JSON.
+func quote(s string) []byte { return jsonl.AppendQuote(nil, s) }

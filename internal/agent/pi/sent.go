@@ -1,0 +1,204 @@
+package pi
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// viewOf is a text as its client reads it: each line that parses is a record, whatever it is; null is none.
+func viewOf(text []byte, t traits) (v *view, lines [][]byte) {
+	v = &view{head: -1, last: -1}
+	if t.ReadsBOM {
+		text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	}
+	scanner := jsonl.NewScanner(shape)
+	defer scanner.Done()
+	rec := session.Record{Spans: make([]jsonl.Span, fields)}
+	number := int64(0)
+	for line := range bytes.Lines(text) {
+		number++
+		rec.Raw = bytes.TrimRight(line, "\r\n")
+		switch s := scanner.Scan(rec.Raw, rec.Spans); {
+		case s.Fault != jsonl.None && s.Fault != jsonl.NotUTF8, string(bytes.TrimSpace(rec.Raw)) == "null":
+			continue
+		case !s.Object:
+			v.facts = append(v.facts, fact{})
+		default:
+			v.facts = append(v.facts, *factOf(&rec))
+		}
+		v.facts[len(v.facts)-1].ref.Pos.Line = number
+		lines = append(lines, rec.Raw)
+	}
+	v.own = len(v.facts)
+	v.number()
+	return v, lines
+}
+
+// factOfLine reads a line that is one record.
+func factOfLine(line []byte) *fact {
+	scanner := jsonl.NewScanner(shape)
+	defer scanner.Done()
+	rec := session.Record{Raw: line, Spans: make([]jsonl.Span, fields)}
+	scanner.Scan(line, rec.Spans)
+	return factOf(&rec)
+}
+
+// behindParent is what stands behind the parent of a record, as clients write it; nil if it is written in another way.
+func behindParent(line []byte) []byte {
+	v := gjson.GetBytes(line, "parentId")
+	if kind := gjson.GetBytes(line, "type"); v.Index == 0 || kind.Index > v.Index || gjson.GetBytes(line, "id").Index > v.Index {
+		return nil
+	}
+	return line[v.Index+len(v.Raw):]
+}
+
+// ReadSent is what the client of a version sends of a session.
+func (Agent) ReadSent(text []byte, _ agent.ReadAt, version string) (*session.Sent, error) {
+	t := traitsOf(version)
+	v, lines := viewOf(text, t)
+	r := v.read(t)
+	s := &session.Sent{Refused: r.refused}
+	switch {
+	case r.round:
+		s.Refused = "the chain of parents leads back to itself"
+	case r.fails > 0:
+		s.Refused = "every prompt ends with an error of the client, because of the shape of a record"
+	}
+	if leaf := v.leaf(); leaf >= 0 {
+		s.Steers = []session.Pos{v.facts[leaf].ref.Pos}
+	}
+	turn, turns := 0, make([]int, len(v.facts))
+	for i := range v.facts {
+		if v.facts[i].role == "user" {
+			turn++
+		}
+		turns[i] = turn
+	}
+	if r.mark >= 0 {
+		s.Compacted = v.facts[r.mark].ref.Pos
+	}
+	sent := make([]bool, len(v.facts))
+	w := &writer{sent: s, traits: t, message: -1}
+	for _, i := range r.sent {
+		sent[i] = true
+		w.record(&v.facts[i], lines[i], turns[i])
+	}
+	for i := range v.facts {
+		if f := &v.facts[i]; !sent[i] && f.says > 0 && !f.dropped && s.Refused == "" {
+			s.Unsent = append(s.Unsent, f.ref.Pos)
+		}
+	}
+	w.fill()
+	return s, nil
+}
+
+// writer makes the items of a request.
+type writer struct {
+	sent    *session.Sent
+	traits  traits
+	message int
+	open    []session.Item // calls without a result
+}
+
+// record adds what is sent of a record.
+func (w *writer) record(f *fact, line []byte, turn int) {
+	if f.says == 0 || f.dropped {
+		return
+	}
+	for k := range f.flaws {
+		if w.traits.harms(f.flaws[k].harm) == hides && !f.flaws[k].drop {
+			return
+		}
+	}
+	add := func(kind session.ItemKind, role, path string, v gjson.Result, more session.Item) {
+		item := more
+		item.Pos, item.Path, item.Kind, item.Role, item.Turn, item.Message = f.ref.Pos, path, kind, role, turn, w.message
+		item.Content = json.RawMessage(v.Raw)
+		if v.Index > 0 && v.Index+len(v.Raw) <= len(line) {
+			item.Content = line[v.Index : v.Index+len(v.Raw)]
+		}
+		item.Sum = sumOf(&item, v)
+		w.sent.Items = append(w.sent.Items, item)
+	}
+	if f.role != "toolResult" {
+		w.fill()
+	}
+	w.message++
+	r := gjson.ParseBytes(line)
+	switch {
+	case f.kind == "compaction" || f.kind == "branch_summary":
+		add(session.SummaryItem, "user", "summary", r.Get("summary"), session.Item{})
+	case f.kind == "custom_message":
+		add(session.TextItem, "user", "content", r.Get("content"), session.Item{})
+	case f.role == "toolResult":
+		item := session.Item{CallID: f.answers, Tool: f.tool}
+		for k, c := range w.open {
+			if c.CallID == f.answers {
+				w.open = append(w.open[:k:k], w.open[k+1:]...)
+				break
+			}
+		}
+		add(session.OutputItem, "toolResult", "message.content", r.Get("message.content"), item)
+	case f.role == "bashExecution":
+		add(session.TextItem, "user", "message", r.Get("message"), session.Item{})
+	default:
+		content := r.Get("message.content")
+		if !content.IsArray() {
+			add(session.TextItem, f.role, "message.content", content, session.Item{})
+			return
+		}
+		n := -1
+		content.ForEach(func(_, b gjson.Result) bool {
+			n++
+			path := "message.content." + strconv.Itoa(n)
+			switch typ := b.Get("type").String(); {
+			case typ == "text" && b.Get("text").String() != "":
+				add(session.TextItem, f.role, path, b, session.Item{})
+			case typ == "thinking" && (b.Get("thinking").String() != "" || isText(b.Get("thinkingSignature"))):
+				add(session.ReasoningItem, f.role, path, b, session.Item{})
+			case typ == "image":
+				add(session.ImageItem, f.role, path, b, session.Item{})
+			case typ == "toolCall" && f.role == "assistant":
+				add(session.CallItem, f.role, path, b, session.Item{CallID: b.Get("id").String(), Tool: b.Get("name").String()})
+				w.open = append(w.open, w.sent.Items[len(w.sent.Items)-1])
+			}
+			return true
+		})
+	}
+}
+
+// fill adds the results that the client makes up for calls that have none.
+func (w *writer) fill() {
+	for _, c := range w.open {
+		w.message++
+		w.sent.Items = append(w.sent.Items, session.Item{Pos: c.Pos, Made: "filler", Kind: session.OutputItem, Role: "toolResult", CallID: c.CallID, Tool: c.Tool, Turn: c.Turn, Message: w.message})
+	}
+	w.open = nil
+}
+
+// sumOf hashes what an item says, without what a repair may spell in another way.
+func sumOf(item *session.Item, v gjson.Result) (sum [16]byte) {
+	s := session.NewSaying(item.Kind, item.Role)
+	switch {
+	case item.Kind == session.OutputItem && v.IsArray(), item.Kind == session.TextItem && v.Type == gjson.String:
+		for _, b := range v.Array() {
+			if b.Type == gjson.String || b.Get("type").String() == "text" {
+				s.Text(b.Get("text").String() + b.Str)
+			} else {
+				s.Value(b)
+			}
+		}
+	case item.Kind == session.TextItem && v.Get("text").Exists():
+		s.Text(v.Get("text").String())
+	default:
+		s.Value(v)
+	}
+	return s.Sum()
+}

@@ -1,0 +1,359 @@
+package pi
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"slices"
+
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// traits are what differs between versions of the client. Each was measured with the first version that has it and the last that has not,
+// as far as those could be installed.
+type traits struct {
+	NullContentFails bool // a message without content ends every prompt with an error
+	UsageNeeded      bool // an answer without usage does
+	ReadsBOM         bool // a byte order mark does not hide the header
+	NullRefused      bool // a line that says null keeps the client from opening the file
+	Glues            bool // it writes its next record on a last line that no newline ends
+}
+
+// eras are the traits by the first version that has them, the newest last.
+var eras = []struct {
+	since string
+	traits
+}{
+	{"0", traits{NullContentFails: true, ReadsBOM: true, NullRefused: true, Glues: true}},
+	{"0.84.4", traits{NullContentFails: true, ReadsBOM: true, NullRefused: true}}, // 0.74.2 and 0.87.1 were measured; the newline is in the log of changes
+	{"0.87.0", traits{UsageNeeded: true}},
+}
+
+// traitsOf are those of a version; "" is the newest measured.
+func traitsOf(version string) traits {
+	found := eras[len(eras)-1].traits
+	if version != "" {
+		found = eras[0].traits
+		for _, e := range eras[1:] {
+			if !before(version, e.since) {
+				found = e.traits
+			}
+		}
+	}
+	return found
+}
+
+// before says whether a version is older than another.
+func before(a, b string) bool {
+	numbers := func(v string) (n [3]int) {
+		fmt.Sscanf(v, "%d.%d.%d", &n[0], &n[1], &n[2]) //nolint:errcheck // what is missing is 0
+		return n
+	}
+	x, y := numbers(a), numbers(b)
+	return slices.Compare(x[:], y[:]) < 0
+}
+
+// harms says what a flaw does in a version.
+func (t traits) harms(h harm) harm {
+	switch {
+	case h == failsOld && t.NullContentFails, h == failsNew && t.UsageNeeded:
+		return fails
+	case h == failsOld || h == failsNew:
+		return harmless
+	}
+	return h
+}
+
+// view is a session's facts with the changes that were chosen so far. Records that a repair adds stand behind those of the file.
+type view struct {
+	facts []fact
+	own   int           // how many of them are the file's
+	adds  map[int][]int // by the index of a file's record: those added behind it
+	head  int           // the record that is moved to the beginning, and last the one that is moved to the end; -1: none
+	last  int
+}
+
+// change is one change of a view, as data.
+type change struct {
+	at    int
+	do    func(f *fact) // what is said of the record from then on
+	cuts  []session.Cut // what has to be cut for that, but for its id and its parent
+	place place         // the record is moved instead
+	add   *fact         // a record is added instead
+}
+
+// place is where a record is moved.
+type place uint8
+
+const (
+	inPlace place = iota
+	toBegin
+	toEnd
+)
+
+func (v *view) with(changes []change) *view {
+	n := &view{facts: slices.Clone(v.facts), own: v.own, head: v.head, last: v.last, adds: map[int][]int{}}
+	for at, list := range v.adds {
+		n.adds[at] = slices.Clip(list)
+	}
+	n.apply(changes)
+	return n
+}
+
+func (v *view) apply(changes []change) {
+	for i := range changes {
+		c := &changes[i]
+		switch {
+		case c.add != nil:
+			v.adds[c.add.behind] = append(v.adds[c.add.behind], len(v.facts))
+			v.facts = append(v.facts, *c.add)
+		case c.place == toBegin:
+			v.head = c.at
+		case c.place == toEnd:
+			v.last = c.at
+		default:
+			c.do(&v.facts[c.at])
+		}
+	}
+}
+
+// each shows the records of the chain in the order of the file.
+func (v *view) each(see func(i int, f *fact)) {
+	if v.head >= 0 {
+		see(v.head, &v.facts[v.head])
+	}
+	for i := -1; i < v.own; i++ {
+		if i >= 0 && i != v.head && i != v.last && !v.facts[i].gone {
+			see(i, &v.facts[i])
+		}
+		for _, k := range v.adds[i] {
+			see(k, &v.facts[k])
+		}
+	}
+	if v.last >= 0 {
+		see(v.last, &v.facts[v.last])
+	}
+}
+
+// byID are the records by their ids; the last of an id counts.
+func (v *view) byID() map[string]int {
+	ids := make(map[string]int, len(v.facts))
+	v.each(func(i int, f *fact) {
+		if !f.header() && f.id != "" {
+			ids[f.id] = i
+		}
+	})
+	return ids
+}
+
+// leaf is the last record of the file, whatever it is: the chain that is sent ends with it. It is -1 if there is none.
+func (v *view) leaf() int {
+	leaf := -1
+	v.each(func(i int, f *fact) {
+		if !f.header() {
+			leaf = i
+		}
+	})
+	return leaf
+}
+
+// reading is what the client makes of a view.
+type reading struct {
+	refused string      // why it does not open the file
+	round   bool        // the chain leads back to itself: the client ends, or hangs
+	fails   int         // flaws with which every prompt ends in an error
+	invalid int         // what the API refuses
+	items   int         // that are sent
+	chain   []int       // from the root to the leaf
+	sent    []int       // those of the chain that a compaction leaves
+	on      []bool      // by record: it is on the chain
+	mark    int         // the compaction that is sent; -1: none
+	orphans map[int]why // results that the API refuses
+}
+
+// why a result is refused.
+type why uint8
+
+const (
+	noCall why = iota + 1
+	twice
+	late    // its call is on the chain, but another message came between
+	dropped // its call stands in an answer that is not sent
+)
+
+// read says what a version of the client sends of a view.
+func (v *view) read(t traits) *reading {
+	r := &reading{mark: -1, on: make([]bool, len(v.facts)), orphans: map[int]why{}}
+	ids, leaf, first := v.byID(), -1, true
+	v.each(func(i int, f *fact) {
+		if first && (!f.header() || f.id == "") {
+			r.refused = "its first record is no header that the client can read"
+		}
+		first = false
+		if !f.header() {
+			leaf = i
+		}
+		for k := range f.flaws {
+			if t.harms(f.flaws[k].harm) == crashes {
+				r.refused = f.flaws[k].message
+			}
+		}
+	})
+	if first {
+		r.refused = "there is no record in it"
+	}
+	for i, ok := leaf, leaf >= 0; ok; i, ok = ids[v.facts[i].up] {
+		if r.round = r.on[i]; r.round {
+			break
+		}
+		r.on[i] = true
+		r.chain = append(r.chain, i)
+	}
+	slices.Reverse(r.chain)
+	r.sent = r.chain
+	for k, i := range slices.Backward(r.chain) {
+		if f := &v.facts[i]; f.kind == "compaction" {
+			r.mark = i
+			r.sent = append([]int{i}, r.chain[k+1:]...)
+			if from := slices.IndexFunc(r.chain[:k], func(j int) bool { return v.facts[j].id == f.target }); from >= 0 && f.target != f.id {
+				r.sent = append(append([]int{i}, r.chain[from:k]...), r.chain[k+1:]...)
+			}
+			break
+		}
+	}
+	r.judge(v, t)
+	return r
+}
+
+// judge counts what is sent, and what is wrong with it.
+func (r *reading) judge(v *view, t traits) {
+	called := map[string]why{} // the calls of the chain, and what became of them; an open one is 0
+	var open []string
+	for _, i := range r.sent {
+		f := &v.facts[i]
+		hidden := false
+		for k := range f.flaws {
+			switch t.harms(f.flaws[k].harm) {
+			case fails:
+				r.fails++
+			case refused:
+				r.invalid++
+			case hides:
+				hidden = true
+			}
+		}
+		switch {
+		case f.role == "toolResult" && f.kind == "message":
+			state, known := called[f.answers]
+			switch {
+			case !known || f.answers == "":
+				r.orphans[i] = noCall
+			case state == 0 && slices.Contains(open, f.answers):
+				called[f.answers] = twice
+			case state == 0:
+				r.orphans[i] = late
+			default:
+				r.orphans[i] = state
+			}
+			if r.orphans[i] != 0 {
+				r.invalid++
+			}
+		case f.role == "assistant" && f.dropped:
+			for _, c := range f.calls {
+				called[c.id] = dropped
+			}
+			continue
+		case f.role == "assistant":
+			open = open[:0]
+			for _, c := range f.calls {
+				called[c.id] = 0
+				open = append(open, c.id)
+			}
+		case f.says > 0 && f.kind != "compaction":
+			open = open[:0]
+		}
+		if !hidden {
+			r.items += f.says
+		}
+	}
+}
+
+// than says what a change of a view does for the client, by two readings of it.
+func (r *reading) than(after *reading) finding.Impact {
+	switch {
+	case r.refused != after.refused || r.round != after.round || r.fails > after.fails:
+		return finding.Blocks
+	case r.invalid > after.invalid:
+		return finding.Rejects
+	case r.items < after.items || !slices.Equal(r.sent, after.sent) && r.items != after.items:
+		return finding.Loses
+	}
+	return finding.Notes
+}
+
+// freshID is an id for a record that a repair adds: always the same for the same damage, and none that the file has.
+func freshID(ids map[string]int, parts ...any) string {
+	for n := 0; ; n++ {
+		h := fnv.New32a()
+		fmt.Fprint(h, n, parts)
+		id := fmt.Sprintf("%08x", h.Sum32())
+		if _, taken := ids[id]; !taken {
+			ids[id] = -1
+			return id
+		}
+	}
+}
+
+// line is the line of a record that a repair adds.
+func (f *fact) line() []byte {
+	if f.header() {
+		return f.made
+	}
+	b := append(append([]byte(`{"type":`), quote(f.kind)...), `,"id":`...)
+	b = append(append(b, quote(f.id)...), `,"parentId":`...)
+	return append(append(b, f.parent()...), f.made...)
+}
+
+// parent is a record's parent as it is written.
+func (f *fact) parent() []byte {
+	if f.up == "" {
+		return []byte("null")
+	}
+	return quote(f.up)
+}
+
+// newest compares records by their times and, where these are the same, by their order.
+func (v *view) newest(a, b int) int {
+	return cmp.Or(cmp.Compare(v.facts[a].when, v.facts[b].when), cmp.Compare(a, b))
+}
+
+// headerAt is the index of the header, -1 if there is none.
+func (v *view) headerAt() int {
+	return slices.IndexFunc(v.facts, func(f fact) bool { return f.header() })
+}
+
+// linked says whether the records have ids and parents, as they have since version 2.
+func (v *view) linked() bool {
+	n := 0
+	for i := range v.facts {
+		if f := &v.facts[i]; hexID.MatchString(f.id) && (f.up != "" || f.root) {
+			n++
+		}
+	}
+	return n > 0 && 2*n >= len(v.facts)-1
+}
+
+// number hangs each record of a file of version 1 on the one before it, as the client does.
+func (v *view) number() {
+	at, up := v.headerAt(), ""
+	if at < 0 || !v.facts[at].old || v.linked() {
+		return
+	}
+	for i := range v.facts {
+		if f := &v.facts[i]; !f.header() {
+			f.id, f.up, f.root = fmt.Sprint("#", i), up, up == ""
+			up = f.id
+		}
+	}
+}

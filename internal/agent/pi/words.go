@@ -1,0 +1,158 @@
+package pi
+
+import (
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// Words reads what records say, for timelines and reports.
+type Words struct{ agent.NoWords }
+
+// Time is when a record was written.
+func (Words) Time(rec *session.Record) time.Time {
+	t, err := time.Parse(time.RFC3339, text(rec, fieldTime))
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// Several takes an answer with calls apart: its words, and each call.
+func (Words) Several(rec *session.Record) (list []session.Record) {
+	if rec.Kind != session.Call {
+		return nil
+	}
+	said := *rec
+	said.Kind, said.Family = session.Message, session.NoFamily
+	if words(gjson.ParseBytes(raw(rec, fieldContent))) != "" {
+		list = append(list, said)
+	}
+	gjson.ParseBytes(raw(rec, fieldContent)).ForEach(func(_, b gjson.Result) bool {
+		if b.Get("type").String() == "toolCall" {
+			call := *rec
+			call.CallID, call.Prepared = []byte(b.Get("id").String()), b
+			list = append(list, call)
+		}
+		return true
+	})
+	return list
+}
+
+// callIn is the call that a record stands for, of those of its answer.
+func callIn(rec *session.Record) gjson.Result {
+	b, _ := rec.Prepared.(gjson.Result)
+	return b
+}
+
+// Tool is the tool's name.
+func (Words) Tool(rec *session.Record) string { return callIn(rec).Get("name").String() }
+
+// Asked is what the tool was given: its command or file if it has one, or else all of it.
+func (Words) Asked(rec *session.Record) string {
+	in := callIn(rec).Get("arguments")
+	for _, key := range []string{"command", "path", "pattern", "url", "query"} {
+		if v := in.Get(key); v.Type == gjson.String {
+			return v.String()
+		}
+	}
+	return in.Raw
+}
+
+// words is what a content says, one block per line.
+func words(content gjson.Result) string {
+	if content.Type == gjson.String {
+		return content.String()
+	}
+	var parts []string
+	content.ForEach(func(_, b gjson.Result) bool {
+		if b.Get("type").String() == "text" && b.Get("text").String() != "" {
+			parts = append(parts, b.Get("text").String())
+		}
+		return true
+	})
+	return strings.Join(parts, "\n")
+}
+
+// Got is what the tool answered.
+func (Words) Got(rec *session.Record) string { return words(gjson.ParseBytes(raw(rec, fieldContent))) }
+
+// Outcome says how a call ended.
+func (w Words) Outcome(rec *session.Record) session.Outcome {
+	m := gjson.GetBytes(rec.Raw, "message")
+	o := session.Outcome{State: session.Succeeded, Took: time.Duration(m.Get("durationMs").Int()) * time.Millisecond}
+	switch said := w.Got(rec); {
+	case strings.HasPrefix(said, "[hist: "):
+		o.State = session.StoodIn
+	case strings.HasSuffix(said, "Command aborted"):
+		o.State = session.Aborted
+	case m.Get("isError").Bool():
+		o.State = session.Failed
+	}
+	return o
+}
+
+// Message is the words of a message, and how many images it has.
+func (Words) Message(rec *session.Record) (said string, images int) {
+	content := gjson.ParseBytes(raw(rec, fieldContent))
+	content.ForEach(func(_, b gjson.Result) bool {
+		if b.Get("type").String() == "image" {
+			images++
+		}
+		return true
+	})
+	return words(content), images
+}
+
+// Place is the model of a change of it, or of an answer, and the directory that the client tells the model.
+func (Words) Place(rec *session.Record) (cwd, model string) {
+	switch rec.Type {
+	case "model_change":
+		return "", gjson.GetBytes(rec.Raw, "modelId").String()
+	case "message/system":
+		return strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(gjson.GetBytes(rec.Raw, "message.sections.cwd").String(), "<cwd>"), "</cwd>")), ""
+	case "message/assistant":
+		return "", gjson.GetBytes(rec.Raw, "message.model").String()
+	}
+	return "", ""
+}
+
+// Ending reads how an answer ended that failed or was stopped.
+func (Words) Ending(rec *session.Record) session.Ending {
+	m := gjson.GetBytes(rec.Raw, "message")
+	if m.Get("stopReason").String() == "aborted" {
+		return session.Ending{Aborted: true, Reason: "interrupted"}
+	}
+	return session.Ending{Error: "api_error", Message: m.Get("errorMessage").String()}
+}
+
+// Class sorts an error by its words.
+func (Words) Class(name, message string) session.Class {
+	all := strings.ToLower(name + " " + message)
+	for _, c := range []struct {
+		words []string
+		class session.Class
+	}{
+		{[]string{"context length", "too long", "usage limit", "quota", "credit balance"}, session.Limit},
+		{[]string{"401", "403", "authentication", "api key"}, session.Auth},
+		{[]string{"429", "500", "502", "503", "504", "529", "overloaded", "timeout", "connection", "without finish_reason"}, session.Transient},
+		{[]string{"400", "invalid_request"}, session.BadRequest},
+	} {
+		for _, w := range c.words {
+			if strings.Contains(all, w) {
+				return c.class
+			}
+		}
+	}
+	return session.Unknown
+}
+
+// Era says that no version marks the beginning of a turn.
+func (Words) Era(string) agent.Era { return agent.Era{Turns: true} }
+
+// TurnMark is a record that says nothing: a prompt begins a turn.
+func (Words) TurnMark() []byte { return []byte(`{"type":"custom","customType":"","timestamp":""}`) }
