@@ -54,11 +54,11 @@ func (c *checker) callOf(chain []int, at int) int {
 // firstKept is the place of the first prompt behind what a compaction has summed up, as far as the files tell that it names; else the
 // last prompt before it.
 func (c *checker) firstKept(chain []int, mark *fact) int {
-	begin, summed := 0, 0
+	begin, summed := 0, -1
 	for k, i := range chain {
 		f := &c.facts[i]
 		if f.kind == "compaction" {
-			begin = k + 1
+			begin, summed = k+1, k
 		}
 	}
 	seen := map[string]bool{}
@@ -72,6 +72,11 @@ func (c *checker) firstKept(chain []int, mark *fact) int {
 	best := -1
 	for k := begin; k < len(chain); k++ {
 		if c.facts[chain[k]].role == "user" && k > summed && (best < 0 || len(seen) == 0) {
+			best = k
+		}
+	}
+	for k := summed + 1; k < len(chain) && best < 0; k++ {
+		if c.facts[chain[k]].role == "assistant" {
 			best = k
 		}
 	}

@@ -272,6 +272,11 @@ func typed(b gjson.Result, typ string) session.Cut {
 // plainID is what ids have to be for the Messages API.
 var plainID = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 
+// newID says whether an id is one that the API takes for a further call of the answer.
+func (f *fact) newID(id string) bool {
+	return (!f.plainIDs || plainID.MatchString(id)) && !slices.ContainsFunc(f.calls, func(c call) bool { return c.id == id })
+}
+
 // call looks at a call.
 func (f *fact) call(b gjson.Result) {
 	c := call{file: b.Get("arguments.path").String()}
@@ -279,7 +284,7 @@ func (f *fact) call(b gjson.Result) {
 		key string
 		to  *string
 	}{{"id", &c.id}, {"name", &c.name}} {
-		if v := b.Get(m.key); isText(v) && (m.key != "id" || !f.plainIDs || plainID.MatchString(v.Str)) {
+		if v := b.Get(m.key); isText(v) && (m.key != "id" || f.newID(v.Str)) {
 			*m.to = v.Str
 		} else {
 			f.flaw(flaw{rule: ruleBadCall, harm: refused, fix: finding.Exact, message: "a call without a usable " + m.key + ": the API refuses it", cuts: []session.Cut{memberOf(b, m.key)}, call: len(f.calls) + 1, member: m.key})

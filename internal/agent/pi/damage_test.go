@@ -269,7 +269,7 @@ var damages = []damage{
 		i := at(l, result, 1)
 		return slices.Replace(l, i, i+1, l[i][:100], l[i][100:])
 	}},
-	{"raw tab", "clean", 0, swap(user, 0, `"text":"`, "\"text\":\"\t")},
+	{"raw tab", "clean", 1, swap(user, 0, `"text":"`, "\"text\":\"\t")},
 	{"NULs before a record", "clean", 0, func(l []string) []string { i := at(l, model, 1); l[i] = "\x00\x00\x00" + l[i]; return l }},
 	{"NULs in a record", "clean", 0, func(l []string) []string { i := at(l, model, 1); l[i] = l[i][:100] + "\x00\x00" + l[i][100:]; return l }},
 	{"NULs over a record", "clean", 1, func(l []string) []string { i := at(l, model, 1); l[i] = strings.Repeat("\x00", len(l[i])); return l }},
@@ -353,7 +353,7 @@ var damages = []damage{
 	{"empty image", "image", 1, swap(user, 0, `"data":"[^"]*"`, `"data":""`)},
 	{"image of another type", "image", 0, swap(user, 0, `"mimeType":"image/png"`, `"mimeType":"image/jpeg"`)},
 	{"thinking without text", "thinking", 1, swap(`"type":"thinking"`, 0, `"thinking":"[^"]*",`, "")},
-	{"call id that no API takes", "thinking", 0, func(l []string) []string {
+	{"call id that no API takes", "thinking", 2, func(l []string) []string {
 		for i := range l {
 			l[i] = regexp.MustCompile(`"(id|toolCallId)":"(toolu_[a-z0-9]+|call_[a-z0-9]+)"`).ReplaceAllString(l[i], `"$1":"$2!?"`)
 		}

@@ -280,7 +280,7 @@ func (c *checker) links() (list []*found) {
 		switch {
 		case f.up != "" && !ok, circle[i] && place[up] >= place[i]:
 			return true
-		case f.up != "" || i == order[0]:
+		case f.up != "" || f.id == c.facts[order[0]].id:
 			return false
 		}
 		return !f.root || c.facts[order[0]].role != "user" // a client that went back to the first prompt of all says so
@@ -300,7 +300,7 @@ func (c *checker) links() (list []*found) {
 	chosen := map[string]int{} // for those that name the same missing parent
 	for k, i := range order {
 		f := &c.facts[i]
-		if !broken(i) {
+		if !broken(i) || f.id != "" && ids[f.id] != i { // a later copy is read in its place
 			continue
 		}
 		what := "it names a parent that is not in the file"
