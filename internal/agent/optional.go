@@ -140,6 +140,12 @@ type Thinker interface {
 	Thought(rec *session.Record) string
 }
 
+// Splitter is a Words whose records may say several things: words and calls.
+type Splitter interface {
+	// Parts are what a record says, in its order, each as a record of its own at the same place; the record alone if that is all.
+	Parts(rec *session.Record) []session.Record
+}
+
 // Retaining is an agent whose client deletes sessions by the age of their files.
 type Retaining interface {
 	// Due says, in a sentence, that the client may delete a session; "" if it does not.

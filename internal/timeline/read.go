@@ -90,6 +90,17 @@ type turn struct {
 }
 
 func (t *teller) record(rec *session.Record) {
+	if whole, ok := t.words.(agent.Splitter); ok {
+		for _, part := range whole.Parts(rec) {
+			t.part(&part)
+		}
+		return
+	}
+	t.part(rec)
+}
+
+// part takes a record, or what one of several items of it says.
+func (t *teller) part(rec *session.Record) {
 	switch rec.Kind {
 	case session.TurnStart:
 		t.leaveTurn()

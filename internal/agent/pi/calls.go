@@ -97,7 +97,9 @@ func (c *checker) content() (list []*found) {
 				one.Lost = 1
 			}
 			if flaw.drop {
-				c.drop(one, i)
+				if c.drop(one, i); flaw.harm == hides {
+					one.Impact = finding.Loses
+				}
 			} else {
 				one.set(i, mended(k), flaw.cuts...)
 				if flaw.rule == ruleBadShape && flaw.harm == crashes {
@@ -139,7 +141,6 @@ func (c *checker) groups() (list []*group) {
 		case f.role == "toolResult":
 			if now.next >= 0 { // something came between
 				now = &group{answer: -1, next: -1}
-				list = append(list, now)
 			}
 			if now.answer < 0 && len(now.results) == 0 {
 				list = append(list, now)

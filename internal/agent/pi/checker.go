@@ -100,6 +100,7 @@ func (c *checker) End() {
 		return
 	}
 	c.number()
+	c.era()
 	c.unread()
 	c.is = c.asIs()
 	c.now = c.read(c.traits)
@@ -112,6 +113,17 @@ func (c *checker) End() {
 	for _, f := range c.all {
 		f.Edits = c.edits(f)
 		c.run.Report(f.Finding)
+	}
+}
+
+// era takes the traits of older clients into account where nobody names the one that will resume the session, and one has written it that does
+// not write system messages, as they do not before 0.87.0.
+func (c *checker) era() {
+	role := func(role string) bool {
+		return slices.ContainsFunc(c.facts, func(f fact) bool { return f.role == role })
+	}
+	if c.run.Options().For[Agent{}.Name()] == "" && role("assistant") && !role("system") {
+		c.traits = traits{NullContentFails: true, UsageNeeded: true, NullRefused: true, Glues: true}
 	}
 }
 

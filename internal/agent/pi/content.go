@@ -197,10 +197,10 @@ func (f *fact) content(rec *session.Record, v gjson.Result) {
 		})
 		return
 	case !v.Exists():
-		bad(failsOld, "a message has no content", []session.Cut{session.SetMember(rec.Raw, "message", "content", []byte("[]"))})
+		bad(failsOld, "a message has no content (before 0.87.0)", []session.Cut{session.SetMember(rec.Raw, "message", "content", []byte("[]"))})
 		return
 	case v.Type == gjson.Null:
-		bad(failsOld, "the content of a message is null", instead(v, "[]"))
+		bad(failsOld, "the content of a message is null (before 0.87.0)", instead(v, "[]"))
 		return
 	case v.Type == gjson.String && f.role == "user":
 	case v.Type == gjson.String:

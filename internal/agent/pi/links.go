@@ -80,7 +80,7 @@ func mended(k int) func(*fact) {
 
 // threadID is the id that the file's name gives a session; sure is false if it gives none.
 func (c *checker) threadID() (id string, sure bool) {
-	if id := c.run.Options().Name.ThreadID; id != "" {
+	if id := (Agent{}).ReadName(c.run.Options().Name.Base).ThreadID; id != "" {
 		return id, true
 	}
 	return fmt.Sprintf("hist-%s", freshID(map[string]int{}, c.facts[0].sum)), false
@@ -203,7 +203,7 @@ func (c *checker) ids() (list []*found) {
 			default:
 				next = freshID(ids, f.sum, k)
 			}
-			give(i, next, "a record without an id: what hangs on it is the end of the chain that is sent, or it is itself")
+			give(i, next, "a record without an id: what hangs on it does not find it")
 		case again && !same(&c.facts[first], f):
 			if next == "" {
 				next = freshID(ids, f.sum, k)
@@ -306,11 +306,11 @@ func (c *checker) links() (list []*found) {
 		what := "it names a parent that is not in the file"
 		switch {
 		case circle[i]:
-			what = "its chain of parents leads back to itself: the client ends, or hangs"
+			what = "its chain of parents leads back to itself, at which the client ends or hangs"
 		case f.up == "":
 			what = "it names no parent"
 		}
-		one := c.find(i, ruleBrokenLink, finding.Exact, "%s: nothing above it is sent", what)
+		one := c.find(i, ruleBrokenLink, finding.Exact, "%s, so nothing above it is sent", what)
 		list = append(list, one)
 		if back := c.recovered(one, i, ids); back {
 			c.broken[i] = false

@@ -208,7 +208,9 @@ func (v *view) read(t traits) *reading {
 			break
 		}
 		r.on[i] = true
-		r.chain = append(r.chain, i)
+		if r.chain = append(r.chain, i); v.facts[leaf].id == "" {
+			break // then it alone is sent
+		}
 	}
 	slices.Reverse(r.chain)
 	r.sent = r.chain

@@ -1,6 +1,7 @@
 package pi
 
 import (
+	"regexp"
 	"strings"
 	"time"
 
@@ -22,10 +23,19 @@ func (Words) Time(rec *session.Record) time.Time {
 	return t.UTC()
 }
 
-// Several takes an answer with calls apart: its words, and each call.
-func (Words) Several(rec *session.Record) (list []session.Record) {
+// Parts takes an answer with calls apart: its words, and each call. An answer that failed or was stopped also ends the turn.
+func (Words) Parts(rec *session.Record) (list []session.Record) {
+	ended := rec.Type == "message/assistant" && failed.Match(rec.Raw)
 	if rec.Kind != session.Call {
-		return nil
+		if list = []session.Record{*rec}; !ended {
+			return list
+		}
+		if said, _ := (Words{}).Message(rec); said == "" {
+			list = nil
+		}
+		end := *rec
+		end.Kind = session.TurnEnd
+		return append(list, end)
 	}
 	said := *rec
 	said.Kind, said.Family = session.Message, session.NoFamily
@@ -42,6 +52,9 @@ func (Words) Several(rec *session.Record) (list []session.Record) {
 	})
 	return list
 }
+
+// failed finds the end of an answer that is not sent.
+var failed = regexp.MustCompile(`"stopReason":"(?:error|aborted)"`)
 
 // callIn is the call that a record stands for, of those of its answer.
 func callIn(rec *session.Record) gjson.Result {
