@@ -172,7 +172,7 @@ func named(raw []byte, id string) bool {
 	if len(id) < 4 || strings.ContainsAny(id, `"\`) {
 		return false
 	}
-	for _, path := range []string{"uuid", "payload.id", "payload.call_id", "payload.turn_id", "message.id"} {
+	for _, path := range []string{"uuid", "id", "payload.id", "payload.call_id", "payload.turn_id", "message.id"} {
 		if v, ok := At(raw, path); ok && strings.HasPrefix(v.String(), id) {
 			return true
 		}

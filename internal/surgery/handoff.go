@@ -184,7 +184,7 @@ func shellCommand(it *session.Item) (command string, ok bool) {
 		args = v.Get("input")
 	}
 	switch it.Tool {
-	case "Bash", "exec_command", "shell_command":
+	case "Bash", "bash", "exec_command", "shell_command":
 		for _, key := range []string{"command", "cmd"} {
 			if c := args.Get(key); c.Type == gjson.String {
 				return c.String(), true

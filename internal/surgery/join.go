@@ -41,6 +41,9 @@ func key(rec *session.Record) string {
 	if rec.Kind == session.Header {
 		return "header"
 	}
+	if id := r.Get("id"); id.Type == gjson.String && r.Get("parentId").Exists() {
+		return id.String()
+	}
 	if p := r.Get("payload"); p.Exists() {
 		return r.Get("timestamp").Raw + r.Get("type").Raw + p.Raw
 	}

@@ -22,6 +22,12 @@ func Parts(item *session.Item) (list []Part) {
 	if root.Type == gjson.String {
 		return []Part{{Text: root.String()}}
 	}
+	if root.IsArray() {
+		for _, el := range root.Array() {
+			list = append(list, partOf(el))
+		}
+		return list
+	}
 	for _, key := range []string{"content", "arguments", "input", "action", "output", "text", "thinking", "summary", "message"} {
 		v := root.Get(key)
 		switch {
@@ -38,7 +44,7 @@ func Parts(item *session.Item) (list []Part) {
 			list = append(list, partOf(v))
 		}
 	}
-	if root.Get("source").Exists() || root.Get("image_url").Exists() {
+	if root.Get("source").Exists() || root.Get("image_url").Exists() || root.Get("mimeType").Exists() {
 		list = append(list, partOf(root))
 	}
 	return list
@@ -53,6 +59,9 @@ func partOf(el gjson.Result) Part {
 		return Part{Type: src.Get("media_type").String(), Image: src.Get("data").String()}
 	} else if src.Get("url").Exists() {
 		return Part{URL: src.Get("url").String()}
+	}
+	if media := el.Get("mimeType"); media.Exists() {
+		return Part{Type: media.String(), Image: el.Get("data").String()}
 	}
 	url := el.Get("image_url").String()
 	if head, data, ok := strings.Cut(url, ";base64,"); ok && strings.HasPrefix(head, "data:") {

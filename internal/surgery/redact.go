@@ -82,7 +82,7 @@ var technicalKeys = map[string]bool{
 	"id": true, "uuid": true, "signature": true, "encrypted_content": true, "type": true, "role": true, "timestamp": true, "version": true,
 	"model": true, "namespace": true, "tool": true, "tool_name": true, "hash": true, "base": true, "tail": true, "requestDigest": true, "ordinal": true, "subtype": true,
 	"status": true, "stop_reason": true, "media_type": true, "base64": true, "commit_hash": true, "cli_version": true, "model_provider": true,
-	"cacheControl": true, "slug": true, "allUuids": true, "uuids": true, "backupFileName": true, "sourceToolAssistantUUID": true,
+	"cacheControl": true, "thinkingSignature": true, "textSignature": true, "stopReason": true, "rawStopReason": true, "toolName": true, "customType": true, "mimeType": true, "api": true, "provider": true, "slug": true, "allUuids": true, "uuids": true, "backupFileName": true, "sourceToolAssistantUUID": true,
 }
 
 // technical says whether a value is no text that somebody wrote.

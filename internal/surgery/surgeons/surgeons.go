@@ -7,6 +7,8 @@ import (
 	operateclaude "github.com/hist-cli/hist/internal/agent/claude/operate"
 	"github.com/hist-cli/hist/internal/agent/codex"
 	operatecodex "github.com/hist-cli/hist/internal/agent/codex/operate"
+	"github.com/hist-cli/hist/internal/agent/pi"
+	operatepi "github.com/hist-cli/hist/internal/agent/pi/operate"
 	"github.com/hist-cli/hist/internal/surgery"
 )
 
@@ -17,6 +19,8 @@ func Of(a agent.Agent) surgery.Surgeon {
 		return operatecodex.Surgeon{}
 	case claude.Agent{}.Name():
 		return operateclaude.Surgeon{}
+	case pi.Agent{}.Name():
+		return operatepi.Surgeon{}
 	}
 	return nil
 }

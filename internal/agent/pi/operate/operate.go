@@ -1,0 +1,343 @@
+// Package operate knows what may be changed in a healthy session of pi: the chain that is sent ends with the last record of the file, and every
+// record of it is a link.
+package operate
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/internal/surgery"
+)
+
+// Surgeon operates on sessions of pi.
+type Surgeon struct{}
+
+// tree is a session's records by their ids.
+type tree struct {
+	s     *surgery.Session
+	byID  map[string]*session.Record
+	order map[*session.Record]int
+	chain []*session.Record // from the leaf up
+	on    map[*session.Record]bool
+}
+
+func member(rec *session.Record, path string) string { return gjson.GetBytes(rec.Raw, path).String() }
+
+// newTree follows the chain up from the newest record before a place in the file.
+func newTree(s *surgery.Session, before int) *tree {
+	t := &tree{s: s, byID: map[string]*session.Record{}, order: map[*session.Record]int{}, on: map[*session.Record]bool{}}
+	var leaf *session.Record
+	for i := range s.Records {
+		rec := &s.Records[i]
+		t.order[rec] = i
+		if rec.Kind == session.Unreadable || rec.Kind == session.Header {
+			continue
+		}
+		t.byID[member(rec, "id")] = rec
+		if i < before {
+			leaf = rec
+		}
+	}
+	t.follow(leaf)
+	return t
+}
+
+func (t *tree) follow(leaf *session.Record) {
+	t.chain, t.on = nil, map[*session.Record]bool{}
+	for rec := leaf; rec != nil && !t.on[rec]; rec = t.byID[member(rec, "parentId")] {
+		t.chain, t.on[rec] = append(t.chain, rec), true
+	}
+}
+
+// linked says whether the session's records have ids: those of version 1 have none.
+func linked(s *surgery.Session) error {
+	for i := range s.Records {
+		if s.Records[i].Kind == session.Call || s.Records[i].Kind == session.Message {
+			if member(&s.Records[i], "id") == "" {
+				return surgery.Refuse("the session is of version 1, whose records have no ids: resume a copy of it once, which the client rewrites")
+			}
+		}
+	}
+	return nil
+}
+
+// Slim takes out what is not on the chain that is sent and, unless all stays that the client shows, what a compaction has summed up.
+func (sur Surgeon) Slim(s *surgery.Session, opts surgery.SlimOptions) (*surgery.Plan, error) {
+	plan := &surgery.Plan{Sends: surgery.Same}
+	if err := linked(s); err != nil {
+		return nil, err
+	}
+	t := newTree(s, len(s.Records))
+	off := plan.Group("off-the-chain", "it is on no way to what is sent: a branch that was left, or what a compaction has replaced")
+	second := plan.Group("second-copies", "details of a tool's result, for the client's view: the model is not sent them")
+	stays := map[*session.Record]bool{}
+	root := (*session.Record)(nil)
+	for _, rec := range t.chain { // from the leaf up to what the last compaction keeps
+		stays[rec], root = true, rec
+		if rec.Type == "compaction" && opts.Level != surgery.Exact {
+			kept := t.byID[member(rec, "firstKeptEntryId")]
+			if kept == nil || !t.on[kept] || t.order[kept] > t.order[rec] {
+				break
+			}
+			for up := rec; up != kept; up = root {
+				root = t.byID[member(up, "parentId")]
+				stays[root] = true
+			}
+			break
+		}
+	}
+	for i := range s.Records {
+		rec := &s.Records[i]
+		switch {
+		case rec.Kind == session.Unreadable, rec.Kind == session.Header, rec.Type == "session_info":
+		case !stays[rec] && t.mayGo(rec, stays):
+			off.Drop(rec)
+		case opts.Level != surgery.Exact && rec.Kind == session.Output:
+			if v, ok := surgery.At(rec.Raw, "message.details"); ok && len(v.Raw) > 64 {
+				second.Cut(rec, session.DropMember(rec.Raw, "message", "details"))
+			}
+		}
+	}
+	t.roots(plan, func(rec *session.Record) bool { return stays[rec] || rec.Type == "session_info" })
+	if opts.Level == surgery.Shorter {
+		plan.Sends = surgery.Marked
+		surgery.Shorten(s, sur, plan, opts)
+	}
+	if !off.Empty() {
+		plan.Notes = append(plan.Notes, "in the slim session, branches that were left and what stood before the last compaction can't be gone back to, forked or repaired any more; the original holds them")
+	}
+	return plan, nil
+}
+
+// mayGo is false for bookmarks of what stays.
+func (t *tree) mayGo(rec *session.Record, stays map[*session.Record]bool) bool {
+	return rec.Type != "label" || !stays[t.byID[member(rec, "targetId")]]
+}
+
+// roots hangs what stays on the next record above it that stays, where the one between goes.
+func (t *tree) roots(plan *surgery.Plan, stays func(*session.Record) bool) {
+	g := plan.Group("new-roots", "the record that it hangs on goes: it is hung on the next one above that stays")
+	for i := range t.s.Records {
+		rec := &t.s.Records[i]
+		v, ok := surgery.At(rec.Raw, "parentId")
+		if !ok || v.Type != gjson.String || !stays(rec) {
+			continue
+		}
+		up := t.byID[v.String()]
+		for n := 0; up != nil && !stays(up) && n < len(t.s.Records); n++ {
+			up = t.byID[member(up, "parentId")]
+		}
+		by := []byte("null")
+		if up != nil && stays(up) {
+			by = surgery.Quote(member(up, "id"))
+		}
+		if string(by) != v.Raw {
+			g.Cut(rec, v.Instead(by))
+		}
+	}
+}
+
+// Cut ends a session behind a place: a copy holds the chain up to it. In place, a record that says nothing is hung behind it, so that the chain
+// ends there; what was cut stays in the file as a branch unless it is to be purged.
+func (Surgeon) Cut(s *surgery.Session, at *surgery.Place) (*surgery.Plan, error) {
+	plan := &surgery.Plan{Copy: true, Sends: surgery.Prefix}
+	if err := linked(s); err != nil {
+		return nil, err
+	}
+	if at.All {
+		plan.Sends = surgery.Same
+		return plan, nil
+	}
+	t := newTree(s, at.Next)
+	live := newTree(s, len(s.Records))
+	if at.Within >= 0 {
+		t.follow(&s.Records[at.Within])
+	}
+	if len(t.chain) == 0 {
+		return nil, surgery.Refuse("turn %d holds nothing at which the session could end", at.Turn.Number)
+	}
+	leaf := t.chain[0]
+	for _, rec := range t.chain {
+		if !live.on[rec] {
+			plan.Sends = surgery.Anew
+		}
+	}
+	for _, rec := range live.chain {
+		if rec.Type == "compaction" && !t.on[rec] {
+			plan.Sends = surgery.Anew
+		}
+	}
+	if plan.Sends == surgery.Anew {
+		plan.Notes = append(plan.Notes, "this place is on no way to what is sent now, because of a compaction or a branch that was left: the result sends it again as it was")
+	}
+	last := &s.Records[len(s.Records)-1]
+	if at.InPlace && !at.Purge {
+		g := plan.Group("gone-back", "the client goes on from the last record of the file: this one, which says nothing, hangs on the place")
+		g.Behind(last, line("custom", newID("cut", member(leaf, "id")), member(leaf, "id"), member(leaf, "timestamp"), `"customType":"hist.branch","data":{}`))
+		plan.Notes = append(plan.Notes, "what was cut is still in the file; --purge takes it out")
+		return plan, nil
+	}
+	g := plan.Group("cut", "it is not on the way to the place at which the session is cut")
+	for i := range s.Records {
+		if rec := &s.Records[i]; rec.Kind != session.Header && !t.on[rec] && (rec.Kind != session.Unreadable || i >= at.Next) {
+			g.Drop(rec)
+		}
+	}
+	t.roots(plan, func(rec *session.Record) bool { return t.on[rec] })
+	return plan, nil
+}
+
+// line is a new record of the tree.
+func line(kind, id, up, when, more string) []byte {
+	return fmt.Appendf(nil, `{"type":%q,"id":%q,"parentId":%s,"timestamp":%q,%s}`, kind, id, surgery.Quote(up), when, more)
+}
+
+// newID is an id that is always the same for the same record.
+func newID(parts ...string) string {
+	h := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return hex.EncodeToString(h[:4])
+}
+
+// Move names the new directory in the header, by which the client knows where to work, or in every text.
+func (Surgeon) Move(s *surgery.Session, opts surgery.MoveOptions) (*surgery.Plan, error) {
+	plan := &surgery.Plan{Sends: surgery.Same, Copy: true}
+	if opts.Rewrite == surgery.RewriteHistory {
+		plan.Sends = surgery.Renamed
+		surgery.RewritePaths(s, plan, opts)
+		return plan, nil
+	}
+	if opts.Rewrite == surgery.RewriteNone {
+		return plan, nil
+	}
+	g := plan.Group("directory", "the client works in the directory that it names")
+	for i := range s.Records {
+		rec := &s.Records[i]
+		if v, ok := surgery.At(rec.Raw, "cwd"); ok && rec.Kind == session.Header {
+			if to, ok := opts.Moved(v.String()); ok {
+				g.Cut(rec, v.Instead(surgery.Quote(to)))
+			}
+			break
+		}
+	}
+	return plan, nil
+}
+
+// Redact takes out thinking with a secret in it, which must not be altered, and thinking that only its provider can read.
+func (Surgeon) Redact(s *surgery.Session, r *surgery.Redaction, _ surgery.RedactOptions) error {
+	g := r.Group("thinking", "thinking that holds a secret, or that only its provider can read: it can't be altered")
+	for i := range s.Records {
+		rec := &s.Records[i]
+		content, ok := surgery.At(rec.Raw, "message.content")
+		if !ok || rec.Kind == session.Unreadable {
+			continue
+		}
+		var cuts []session.Cut
+		content.ForEach(func(_, b gjson.Result) bool {
+			sealed := b.Get("redacted").Bool() || strings.HasPrefix(b.Get("thinkingSignature").String(), `{"`)
+			if b.Get("type").String() == "thinking" && (r.Thinking[rec] || sealed) {
+				cuts = append(cuts, session.Cut{Start: b.Index, End: b.Index + len(b.Raw), Element: true})
+			}
+			return true
+		})
+		if len(cuts) > 0 {
+			g.Cut(rec, cuts...)
+		}
+	}
+	if !g.Empty() {
+		r.Notes = append(r.Notes, "thinking was taken out: "+g.Why)
+	}
+	return nil
+}
+
+// Media are the images of a message, and the texts of a result.
+func (Surgeon) Media(rec *session.Record) (list []surgery.Medium) {
+	content, ok := surgery.At(rec.Raw, "message.content")
+	if !ok {
+		return nil
+	}
+	content.ForEach(func(_, b gjson.Result) bool {
+		switch typ := b.Get("type").String(); {
+		case typ == "image":
+			list = append(list, surgery.Medium{Value: surgery.Value{Result: b, Start: b.Index, End: b.Index + len(b.Raw)}, Image: true, Note: func(text string) []byte {
+				return append(append([]byte(`{"type":"text","text":`), surgery.Quote(text)...), '}')
+			}})
+		case typ == "text" && rec.Kind == session.Output:
+			v := b.Get("text")
+			list = append(list, surgery.Medium{Value: surgery.Value{Result: v, Start: v.Index, End: v.Index + len(v.Raw)}, Note: surgery.Quote})
+		}
+		return true
+	})
+	return list
+}
+
+// Compose writes a session of pi that says what another agent's said: the records that its client needs, and no more.
+func (Surgeon) Compose(h *surgery.Handoff, thread, cwd string, now time.Time) []byte {
+	var b bytes.Buffer
+	at := now.Add(-time.Duration(len(h.Steps)) * time.Millisecond).UTC()
+	stamp := func() string { return at.Format("2006-01-02T15:04:05.000Z") }
+	fmt.Fprintf(&b, `{"type":"session","version":3,"id":%s,"timestamp":%q,"cwd":%s}`+"\n", surgery.Quote(thread), stamp(), surgery.Quote(cwd))
+	up, n := "", 0
+	say := func(m map[string]any) {
+		at = at.Add(time.Millisecond)
+		n++
+		id := newID(thread, fmt.Sprint(n))
+		m["timestamp"] = at.UnixMilli()
+		var text bytes.Buffer
+		enc := json.NewEncoder(&text)
+		enc.SetEscapeHTML(false)
+		enc.Encode(m) //nolint:errcheck // texts, numbers and lists of those
+		parent := "null"
+		if up != "" {
+			parent = string(surgery.Quote(up))
+		}
+		fmt.Fprintf(&b, `{"type":"message","id":%q,"parentId":%s,"timestamp":%q,"message":%s}`+"\n", id, parent, stamp(), bytes.TrimSpace(text.Bytes()))
+		up = id
+	}
+	answer := func(stop string, blocks ...any) {
+		zero := map[string]any{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0, "cost": map[string]int{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0}}
+		say(map[string]any{"role": "assistant", "content": blocks, "api": "hist", "provider": "hist", "model": "handed-over", "usage": zero, "stopReason": stop})
+	}
+	for i := 0; i < len(h.Steps); {
+		s := &h.Steps[i]
+		i++
+		switch {
+		case s.Output:
+			say(map[string]any{"role": "toolResult", "toolCallId": "call_" + newID(thread, s.Call), "toolName": "bash", "content": blocks(s), "isError": false})
+		case s.User:
+			say(map[string]any{"role": "user", "content": blocks(s)})
+		case s.Call == "":
+			answer("stop", blocks(s)...)
+		default: // calls that follow each other were made in one answer
+			calls := []any{callOf(thread, s)}
+			for i < len(h.Steps) && h.Steps[i].Call != "" && !h.Steps[i].Output {
+				calls = append(calls, callOf(thread, &h.Steps[i]))
+				i++
+			}
+			answer("toolUse", calls...)
+		}
+	}
+	return b.Bytes()
+}
+
+func callOf(thread string, s *surgery.Step) any {
+	return map[string]any{"type": "toolCall", "id": "call_" + newID(thread, s.Call), "name": "bash", "arguments": map[string]any{"command": s.Command}}
+}
+
+// blocks are a step's words and images.
+func blocks(s *surgery.Step) (list []any) {
+	if s.Text != "" || len(s.Images) == 0 {
+		list = append(list, map[string]any{"type": "text", "text": s.Text})
+	}
+	for _, p := range s.Images {
+		list = append(list, map[string]any{"type": "image", "data": p.Image, "mimeType": p.Type})
+	}
+	return list
+}
