@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -135,7 +134,7 @@ func (h *History) Counts(at session.Pos) bool {
 	if !record {
 		return true
 	}
-	return h.of.facts[i].header() || h.of.facts[i].gone || slices.Contains(h.of.now.sent, i)
+	return h.of.facts[i].header() || h.of.facts[i].gone || h.of.now.goes[i]
 }
 
 // Items is how much is sent of the file as it is, and of what is left once it is mended.

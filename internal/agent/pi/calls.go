@@ -109,14 +109,10 @@ func (c *checker) content() (list []*found) {
 			list = append(list, one)
 		}
 	}
-	sent := make([]bool, len(c.facts))
-	for _, i := range c.now.sent {
-		sent[i] = true
-	}
 	c.each(func(i int, f *fact) {
 		switch {
 		case f.header():
-		case sent[i] || c.old:
+		case c.now.goes[i] || c.old:
 			look(i, harmless)
 		default:
 			look(i, crashes)
@@ -376,7 +372,7 @@ func (c *checker) unanswered() (list []*found) {
 		if n := len(g.results); n > 0 {
 			last = g.results[n-1]
 		}
-		next := c.now.chain[slices.Index(c.now.chain, last)+1]
+		next := c.now.next[last]
 		lost := c.broken[next] || slices.ContainsFunc(g.results, func(r int) bool { return c.broken[r] })
 		up := c.facts[last].id
 		for _, call := range c.facts[g.answer].calls {

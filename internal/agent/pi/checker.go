@@ -1,6 +1,7 @@
 package pi
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -20,6 +21,7 @@ type checker struct {
 	*view
 	file   []fact           // as they stand in the file; nil as long as nothing is changed
 	kids   map[string][]int // see children
+	added  map[string]int   // the records that a repair adds, by their ids
 	dead   []remains
 	old    bool           // of version 1: records have no ids, and each hangs on the one before it
 	voice  string         // the members of an answer that say who gave it
@@ -303,10 +305,14 @@ func memberCut(at jsonl.Span, key string, value []byte) session.Cut {
 
 // insertion puts in a record.
 func (c *checker) insertion(add *fact, chosen bool) finding.Edit {
-	for i := c.own; chosen && i < len(c.facts); i++ {
-		if c.facts[i].id == add.id {
-			add = &c.facts[i]
+	if c.added == nil {
+		c.added = map[string]int{}
+		for i := c.own; i < len(c.facts); i++ {
+			c.added[c.facts[i].id] = i
 		}
+	}
+	if i, ok := c.added[add.id]; ok && chosen {
+		add = &c.facts[i]
 	}
 	e := finding.Edit{Op: finding.After, New: finding.Content{Literal: add.line()}}
 	if add.behind < 0 {
@@ -351,12 +357,12 @@ func (c *checker) Settle(f *finding.Finding) {
 		return
 	}
 	harm := finding.Notes
-	for i := range c.facts[:c.own] {
+	last := max(f.Pos.Line, f.Through)
+	i, _ := c.index(session.Pos{Line: f.Pos.Line})
+	for ; i < c.own && c.facts[i].ref.Pos.Line <= last; i++ {
 		r := &c.facts[i]
-		if line := r.ref.Pos.Line; line < f.Pos.Line || line > max(f.Pos.Line, f.Through) || !r.mended || r.gone {
-			continue
-		}
 		switch {
+		case !r.mended || r.gone:
 		case r.header():
 			harm = finding.Blocks
 		case c.now.on[i]:
@@ -366,10 +372,9 @@ func (c *checker) Settle(f *finding.Finding) {
 			}
 		}
 	}
-	for _, d := range c.dead {
-		if d.at.Line < f.Pos.Line || d.at.Line > max(f.Pos.Line, f.Through) {
-			continue
-		}
+	k, _ := slices.BinarySearchFunc(c.dead, f.Pos.Line, func(d remains, line int64) int { return cmp.Compare(d.at.Line, line) })
+	for ; k < len(c.dead) && c.dead[k].at.Line <= last; k++ {
+		d := &c.dead[k]
 		switch {
 		case d.id != "", d.header != "":
 			harm = max(harm, finding.Loses)

@@ -297,6 +297,12 @@ func (c *checker) links() (list []*found) {
 		}
 		return i
 	}
+	gone := map[string]string{} // the parents of records on dead lines
+	for _, d := range c.dead {
+		if d.id != "" {
+			gone[d.id] = d.up
+		}
+	}
 	chosen := map[string]int{} // for those that name the same missing parent
 	for k, i := range order {
 		f := &c.facts[i]
@@ -318,7 +324,7 @@ func (c *checker) links() (list []*found) {
 		}
 		to, known := chosen[f.up]
 		if !known || f.up == "" {
-			to = c.parentFor(k, order, ids, end)
+			to = c.parentFor(k, order, ids, gone, end)
 		}
 		if to < 0 {
 			one.Fix = finding.NoFix
@@ -371,7 +377,7 @@ func (c *checker) circles(ids map[string]int, order []int) map[int]bool {
 
 // parentFor ranks what a record, by its place in the order of the file, may hang on: the record whose id it misspells; the parent of the dead
 // line that has the id; else the record before it, as long as that does not hang on it itself. It is -1 if there is none.
-func (c *checker) parentFor(k int, order []int, ids map[string]int, end func(int) int) int {
+func (c *checker) parentFor(k int, order []int, ids map[string]int, gone map[string]string, end func(int) int) int {
 	i := order[k]
 	up := c.facts[i].up
 	free := func(j int) bool { return j != i && end(j) != i }
@@ -380,14 +386,8 @@ func (c *checker) parentFor(k int, order []int, ids map[string]int, end func(int
 			return j
 		}
 	}
-	for range c.dead {
-		d := slices.IndexFunc(c.dead, func(d remains) bool { return d.id == up && up != "" })
-		if d < 0 {
-			break
-		}
-		if up = c.dead[d].up; up == "" {
-			break
-		}
+	for n := 0; up != "" && n < len(gone); n++ {
+		up = gone[up]
 		if j, ok := ids[up]; ok && free(j) {
 			return j
 		}

@@ -160,14 +160,16 @@ func (v *view) leaf() int {
 
 // reading is what the client makes of a view.
 type reading struct {
-	refused string      // why it does not open the file
-	round   bool        // the chain leads back to itself: the client ends, or hangs
-	fails   int         // flaws with which every prompt ends in an error
-	invalid int         // what the API refuses
-	items   int         // that are sent
-	chain   []int       // from the root to the leaf
-	sent    []int       // those of the chain that a compaction leaves
-	on      []bool      // by record: it is on the chain
+	refused string // why it does not open the file
+	round   bool   // the chain leads back to itself: the client ends, or hangs
+	fails   int    // flaws with which every prompt ends in an error
+	invalid int    // what the API refuses
+	items   int    // that are sent
+	chain   []int  // from the root to the leaf
+	sent    []int  // those of the chain that a compaction leaves
+	on      []bool // by record: it is on the chain; goes: it is sent
+	goes    []bool
+	next    []int       // by record of the chain: the one below it; -1: none
 	mark    int         // the compaction that is sent; -1: none
 	orphans map[int]why // results that the API refuses
 }
@@ -184,7 +186,7 @@ const (
 
 // read says what a version of the client sends of a view.
 func (v *view) read(t traits) *reading {
-	r := &reading{mark: -1, on: make([]bool, len(v.facts)), orphans: map[int]why{}}
+	r := &reading{mark: -1, on: make([]bool, len(v.facts)), goes: make([]bool, len(v.facts)), next: make([]int, len(v.facts)), orphans: map[int]why{}}
 	ids, leaf, first := v.byID(), -1, true
 	v.each(func(i int, f *fact) {
 		if first && (!f.header() || f.id == "") {
@@ -213,6 +215,11 @@ func (v *view) read(t traits) *reading {
 		}
 	}
 	slices.Reverse(r.chain)
+	for k, i := range r.chain {
+		if r.next[i] = -1; k+1 < len(r.chain) {
+			r.next[i] = r.chain[k+1]
+		}
+	}
 	r.sent = r.chain
 	for k, i := range slices.Backward(r.chain) {
 		if f := &v.facts[i]; f.kind == "compaction" {
@@ -233,6 +240,7 @@ func (r *reading) judge(v *view, t traits) {
 	called := map[string]why{} // the calls of the chain, and what became of them; an open one is 0
 	var open []string
 	for _, i := range r.sent {
+		r.goes[i] = true
 		f := &v.facts[i]
 		hidden := false
 		for k := range f.flaws {
