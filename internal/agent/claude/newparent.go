@@ -59,6 +59,9 @@ func (c *Checker) notLater(n, last *node) *node {
 	if last == nil || n.when == 0 || last.when <= n.when+writeTime {
 		return last
 	}
+	if n.asksNothing && last.summary { // the command that made the compaction, which the client writes behind that
+		return last
+	}
 	before := last
 	for steps := 0; before != nil && before.when > n.when+writeTime; before = before.front {
 		if steps++; steps == maxSiblings {

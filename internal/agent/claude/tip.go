@@ -12,14 +12,14 @@ func (c *Checker) tipOf(leaf string) *node {
 	if c.takes(start) {
 		return goesOn(start, answerHead(start, hung), c.lastLink())
 	}
-	if last := c.lastLink(); leaf != "" && c.takes(last) {
-		return last
+	last := c.lastLink()
+	if !c.takes(last) {
+		last = lastOf(c.nodes, func(n *node) bool { return !n.side && n.dropped == nil && !c.unread(n) })
 	}
-	start = lastOf(c.nodes, func(n *node) bool { return !n.side && n.dropped == nil && !c.unread(n) })
-	if leaf == "" && start != nil && start.first != nil && (start.role == roleUser || start.role == roleAssistant && !start.calls()) {
-		return c.latestBelow(start) // nothing is said about the end: what was said last below the last message of the file is it (2.1.332, measured)
+	if leaf == "" && last != nil && last.first != nil && last.role != roleResult && !last.calls() { // nothing is said about the end: what was said last below the last record of the file is it (2.1.332, measured)
+		return c.latestBelow(last)
 	}
-	return goesOn(start, start, c.lastLink())
+	return last
 }
 
 // takes says whether the newest client begins at a record that is named as the end.
@@ -128,9 +128,17 @@ func (c *Checker) latestBelow(n *node) *node {
 	return best
 }
 
-// besideCall says whether a record is an output beside the path, which the client sends together with its call.
+// besideCall says whether a record is an output beside the path, which the client sends together with its call: more hangs on that
+// behind it.
 func (c *Checker) besideCall(m *node) bool {
-	return m.role == roleResult && m.up != nil && m.many == 0 && m.up.many > 1
+	if m.role != roleResult || m.up == nil || m.many != 0 || m.up.many < 2 {
+		return false
+	}
+	k := m.up.last
+	for steps := 0; k != nil && (k.index <= m.index || k.typ == "progress") && steps < maxSiblings; steps++ {
+		k = k.former
+	}
+	return k != nil
 }
 
 // deepest follows the newest child of each record down to a leaf, whatever the order of the file.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/agent/claude/reader"
 )
 
 var model = flag.Bool("model", false, "with -random: ask a model of the client (2.1.2 and 2.1.330), which takes milliseconds; what falls short is then to be tried with the client itself")
@@ -17,40 +19,26 @@ var model = flag.Bool("model", false, "with -random: ask a model of the client (
 func modelled(version string) func(t *testing.T, id string, data []byte) (items, breaches []string, ok bool) {
 	return func(t *testing.T, _ string, data []byte) ([]string, []string, bool) {
 		s := Lines(data)
-		sent := Sent(s)
+		as := ""
 		if version == "2.1.2" {
-			sent = sentByOld(s)
+			as = version
 		}
+		sent := sentBy(as, s)
 		items := itemsOf(s, sent)
 		return items, nil, len(items) > 0
 	}
 }
 
-// sentByOld is Sent for 2.1.2: the way up from the latest message, without any other record.
-func sentByOld(s Session) map[string]bool {
-	r := Reader{at: map[string]int{}}
-	for _, l := range s {
-		r.read(l)
+// Sent are the uuids of the records that the newest client reads from the end up.
+func Sent(s Session) map[string]bool { return sentBy("", s) }
+
+// sentBy is Sent for a version.
+func sentBy(version string, s Session) map[string]bool {
+	ids := map[string]bool{}
+	for _, at := range reader.Reached(s.Bytes(), version) {
+		ids[get(s[at.Line-1], "uuid")] = true
 	}
-	tip := -1
-	for i, l := range r.links {
-		if (l.typ == "user" || l.typ == "assistant") && (tip < 0 || l.when.After(r.links[tip].when)) {
-			tip = i
-		}
-	}
-	sent, on := map[string]bool{}, map[int]bool{}
-	for i := tip; i >= 0 && !on[i]; {
-		on[i] = true
-		if r.links[i].said {
-			sent[r.links[i].uuid] = true
-		}
-		p, ok := r.at[r.links[i].parent]
-		if !ok {
-			break
-		}
-		i = p
-	}
-	return sent
+	return ids
 }
 
 // sentRecord is a record that is sent.

@@ -69,14 +69,14 @@ type reading struct {
 	s    *Session
 	v    Traits
 	up   []int32
-	kids []int32 // how many children each has
+	kid  []int32 // by record: 1 more than the last that hangs on it, progress aside
 	time []int32 // sorted by time; nil until needed
 	gaps bool    // a parent is missing, or comes later
 }
 
 // Read says what a version sends of a session.
 func Read(s *Session, v Traits) Way {
-	r := &reading{s: s, v: v, up: make([]int32, len(s.Records)), kids: make([]int32, len(s.Records))}
+	r := &reading{s: s, v: v, up: make([]int32, len(s.Records)), kid: make([]int32, len(s.Records))}
 	for i := range s.Records {
 		r.up[i] = r.parent(i)
 	}
@@ -84,8 +84,8 @@ func Read(s *Session, v Traits) Way {
 		r.heal()
 	}
 	for i, p := range r.up {
-		if p >= 0 && !s.Records[i].Side {
-			r.kids[p]++
+		if p >= 0 && !s.Records[i].Side && !s.Records[i].Progress {
+			r.kid[p] = int32(i) + 1
 		}
 	}
 	tip := r.tip()
@@ -202,7 +202,7 @@ func (r *reading) tip() int {
 	if r.v.ByTime {
 		tip := -1
 		for i := range n {
-			if n[i].Role >= Prompt && n[i].Role <= Answer && !n[i].Side && r.follows(i) && (tip < 0 || n[i].When > n[tip].When) {
+			if !n[i].Side && r.follows(i) && (r.v.EndsOnHooks || !n[i].Progress) && (tip < 0 || n[i].When > n[tip].When) {
 				tip = i
 			}
 		}
@@ -226,23 +226,21 @@ func (r *reading) tip() int {
 		}
 		return start
 	}
-	if r.s.Leaf != None && last >= 0 && r.speaks(last) {
-		return last
+	if last < 0 || !r.speaks(last) {
+		last = end
 	}
-	if end >= 0 && r.kids[end] > 0 { // nothing is said about the end: it goes on with what was said last below the last message
-		return r.down(end)
+	if r.s.Leaf == None && last >= 0 && r.kid[last] > 0 { // nothing is said about the end: it goes on with what was said last below the last record
+		return r.down(last)
 	}
-	if last >= 0 && end >= 0 && r.under(last, end) {
-		return last
-	}
-	return end
+	return last
 }
 
-// down is the record with the latest time of all that hang on one, over others, too; of equals the last in the file (2.1.332, measured).
+// down is the record with the latest time of all that hang on one, over others, too; of equals the last in the file. Only what names its
+// parent hangs on it here (2.1.332, measured).
 func (r *reading) down(top int) int {
 	first, next := make([]int32, len(r.up)), make([]int32, len(r.up)) // children, each plus 1
 	for k, p := range r.up {
-		if p >= 0 && !r.s.Records[k].Side {
+		if p >= 0 && p == r.s.Records[k].Up && !r.s.Records[k].Side {
 			first[p], next[k] = int32(k)+1, first[p]
 		}
 	}
@@ -250,7 +248,7 @@ func (r *reading) down(top int) int {
 	for steps := 0; len(todo) > 0 && steps <= len(r.up); steps++ {
 		i := int(todo[len(todo)-1])
 		todo = todo[:len(todo)-1]
-		if i != top && !r.beside(i) && (best < 0 || cmp.Or(cmp.Compare(r.s.Records[i].When, r.s.Records[best].When), i-best) > 0) {
+		if i != top && !r.s.Records[i].Progress && !r.beside(i) && (best < 0 || cmp.Or(cmp.Compare(r.s.Records[i].When, r.s.Records[best].When), i-best) > 0) {
 			best = i
 		}
 		for k := first[i]; k > 0; k = next[k-1] {
@@ -263,9 +261,9 @@ func (r *reading) down(top int) int {
 	return best
 }
 
-// beside says whether a record is an output off the way: its call goes on without it.
+// beside says whether a record is an output off the way: what hangs on its call goes on behind it.
 func (r *reading) beside(i int) bool {
-	return r.s.Records[i].Role == Output && r.up[i] >= 0 && r.kids[i] == 0 && r.kids[r.up[i]] > 1
+	return r.s.Records[i].Role == Output && r.up[i] >= 0 && r.kid[i] == 0 && int(r.kid[r.up[i]]) > i+1
 }
 
 func (r *reading) speaks(i int) bool {

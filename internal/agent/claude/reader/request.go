@@ -62,6 +62,19 @@ func Sent(text []byte, version string) *session.Sent {
 	return sent
 }
 
+// Reached are the records with messages that a version reads from the end up, whatever it then leaves out of what they say.
+func Reached(text []byte, version string) (list []session.Pos) {
+	is := Of(version)
+	f := parse(text, is)
+	way := Read(f.session(), is)
+	for i := range f.records {
+		if r := &f.records[i]; way.On[i] && r.says() && !r.filler {
+			list = append(list, r.pos)
+		}
+	}
+	return list
+}
+
 // largestImage is how many characters of base64 an image may have.
 const largestImage = 5 << 20
 

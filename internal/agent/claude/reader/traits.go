@@ -7,7 +7,8 @@ import (
 
 // Traits is what differs between versions in what they send. The zero value is the newest that was measured.
 type Traits struct {
-	ByTime      bool // begins at the message with the latest time, not where the file says
+	ByTime      bool // begins at the record with the latest time, not where the file says
+	EndsOnHooks bool // may begin at a progress record
 	NoHealing   bool // takes no other parent for one that is missing
 	Alone       bool // sends the way up alone: no parts of answers and no outputs that hang beside it, and no filler for a killed call
 	NoProgress  bool // does not follow progress records
@@ -24,14 +25,17 @@ type Traits struct {
 }
 
 // traits are those of all versions before one, the oldest first; a version that is before none of them has the newest's. Measured
-// are 1.0.17, 1.0.128, 2.0.29, 2.1.2, 2.1.100, 2.1.215 and 2.1.330 to 2.1.332; what lies between two of them reads as the older one. Not
-// measured of versions before 2.1.330 are Unmerged, which goes by the newest, and OldThoughts; LargeImages was measured of 2.1.2.
+// are 1.0.17, 1.0.128, 2.0.29, 2.1.2, 2.1.100, 2.1.215 and 2.1.330 to 2.1.332, and where 2.1.30 and 2.1.78 begin; what lies between two of
+// them reads as the older one. Not measured of versions before 2.1.330 are Unmerged, which goes by the newest, and OldThoughts;
+// LargeImages was measured of 2.1.2.
 var traits = []struct {
 	before string
 	Traits
 }{
 	{"2.0.29", Traits{ByTime: true, NoHealing: true, Alone: true, NoProgress: true, CircleBad: true, NullBad: true, BOMBad: true, SendsEmpty: true, Opens: true, CommandsOff: true, FillsErrors: true, OldThoughts: true, LargeImages: true}},
-	{"2.1.100", Traits{ByTime: true, NoHealing: true, Alone: true, NoProgress: true, CircleBad: true, NullBad: true, SendsEmpty: true, CommandsOff: true, OldThoughts: true, LargeImages: true}},
+	{"2.1.30", Traits{ByTime: true, NoHealing: true, Alone: true, NoProgress: true, CircleBad: true, NullBad: true, SendsEmpty: true, CommandsOff: true, OldThoughts: true, LargeImages: true}},
+	{"2.1.100", Traits{ByTime: true, EndsOnHooks: true, NoHealing: true, Alone: true, CircleBad: true, NullBad: true, SendsEmpty: true, CommandsOff: true, OldThoughts: true, LargeImages: true}},
+	{"2.1.215", Traits{ByTime: true, NullBad: true, Opens: true, CommandsOff: true, OldThoughts: true, LargeImages: true}},
 	{"2.1.216", Traits{NullBad: true, Opens: true, CommandsOff: true, OldThoughts: true, LargeImages: true}},
 }
 
