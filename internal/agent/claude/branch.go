@@ -106,6 +106,10 @@ func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
 		c.pointAt(d, end, false)
 		return end
 	}
+	if winner == nil && fork.next != nil && !under(end, fork.next) { // nothing is said on what is sent instead, such as the progress of a tool that was written late
+		c.hang(fork.next, end, d)
+		return tip
+	}
 	if winner == nil {
 		c.hang(head, tip, d)
 		return end
@@ -126,7 +130,7 @@ func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
 	case late != winner && passesOutput(late, end):
 		c.hang(late, end, d)
 		return tip
-	case fork.inAnswer() && c.complete(end), end.index < winner.index && (c.complete(end) || end.role == roleResult && winner.role == roleAssistant), // one side after the other
+	case (fork.inAnswer() || winner.filler) && c.complete(end), end.index < winner.index && (c.complete(end) || end.role == roleResult && winner.role == roleAssistant), // one side after the other
 		winner.isPrompt() && winner.index < fork.at.index && end.when != 0 && end.when < winner.when && c.complete(end): // the prompt was moved
 		c.hang(fork.movable(), end, d)
 		return tip

@@ -15,7 +15,7 @@ func (c *Checker) wrongLeaf() {
 	}
 	full := c.deepest(tip)
 	if full == tip && tip.role == roleResult { // no last-prompt names the end, and the last line is an output beside the path
-		full = c.newestBelow(answerHead(tip, hung))
+		full = c.latestBelow(answerHead(tip, hung))
 	}
 	inFront := full
 	full = c.behindMarks(full)

@@ -39,6 +39,7 @@ var fateTests = []func(*Checker, *sideBranch) fate{
 	byChoice,
 	byLaterOutput,
 	byPlace,
+	byFiller,
 	byClientsOwnPrompt,
 	bySecondOutput,
 	byAnswerBegunAnew,
@@ -208,6 +209,13 @@ func (c *Checker) rewritten(n *node) bool {
 	}
 	typed := n.continues || c.snapshots[n.uuid] || before(n.version, firstSnapshots) && c.some.byHand
 	return c.rewound(n) || n.version != "" && before(n.version, firstNoted) && typed
+}
+
+// byFiller is certain that a branch is lost if it is an answer that came after the client had gone on by itself beside it: another client
+// had resumed the session, and took what waited for that answer for unanswered.
+func byFiller(_ *Checker, b *sideBranch) fate {
+	answer := firstSaid(b.head)
+	return lostIf(b.rival.filler && answer.role == roleAssistant && answer.sent() && !answer.filler && answer.index > b.rival.index && answer.when >= b.rival.when)
 }
 
 // byClientsOwnPrompt decides if what is sent begins with the client's own prompt: the client leaves out only an interrupted

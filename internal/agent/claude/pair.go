@@ -394,20 +394,34 @@ func (c *Checker) twiceAnswered() {
 				continue
 			}
 			done[id] = true
-			for _, m := range list[1:] {
-				if m.new != nil || m.dropped != nil || m.again || len(m.blocks) != 1 {
+			kept := list[0]
+			if i := slices.IndexFunc(list, func(m *node) bool { return !madeUp(m) }); i > 0 {
+				kept = list[i]
+			}
+			for _, m := range list {
+				if m == kept || m.new != nil || m.dropped != nil || m.again || len(m.blocks) != 1 {
 					continue
 				}
 				d := c.add(&draft{about: m, Finding: finding.Finding{
 					Rule: ruleDuplicateResult, Impact: c.worst(oldAndNewer(finding.Rejects, finding.Notes)), Fix: finding.SetAside,
 					Message: "the call already has an output",
 				}})
+				if m == list[0] {
+					d.Impact = finding.Loses
+					d.Message = "a client that took the call for interrupted has said so here while another client ran it: this is sent, and not the real output"
+				}
 				if d.Impact != finding.Notes {
 					c.drop(m, d)
 				}
 			}
 		}
 	}
+}
+
+// madeUp says whether an output is what a client that resumes a session says about a call without one: it then goes on by itself at once.
+func madeUp(output *node) bool {
+	next := output.first
+	return next != nil && next.filler && next.when-output.when < writeTime
 }
 
 // drop removes a record; its children are hung on its parent.
