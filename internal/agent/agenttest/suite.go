@@ -1,4 +1,4 @@
-// Package agenttest is what every agent must pass, and a toy agent that shows how little one needs.
+// Package agenttest is what every agent must pass.
 package agenttest
 
 import (
