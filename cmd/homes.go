@@ -37,9 +37,6 @@ func newOpenHomes() *openHomes {
 func (h *openHomes) compare(ctx context.Context, list []target, cache *lintcache.Cache) {
 	in := map[string][]string{}
 	for _, t := range list {
-		if t.home != "" && t.err == nil {
-			cache.Expect(t.home, 1)
-		}
 		if t.all && t.err == nil {
 			in[t.home] = append(in[t.home], t.path)
 		}
@@ -47,7 +44,7 @@ func (h *openHomes) compare(ctx context.Context, list []target, cache *lintcache
 	h.cache, h.lost = cache, map[string][]lint.Finding{}
 	for dir, paths := range in {
 		h.all[dir] = true
-		maps.Copy(h.lost, cache.Lost(ctx, dir, paths)) // what can't be read is reported when it is linted
+		maps.Copy(h.lost, cache.Lost(ctx, paths)) // what can't be read is reported when it is linted
 		h.inspect(dir, paths)
 	}
 }

@@ -60,9 +60,6 @@ type Bounded interface {
 	// Twins are the paths at which another file of the session with this name would count, whether there are any or not: that
 	// there is none decides about each session. One that is there is looked at, which counts as looking around.
 	Twins(home, base string) []string
-	// SearchRoots are the files and directories, with all that is in them, in which a session of a home may look for what it
-	// has lost.
-	SearchRoots(home string) []string
 }
 
 // Database is a file of a home that holds rows of many sessions.
@@ -73,10 +70,8 @@ type Database struct {
 	Files []string
 	// Key is what a session's rows have in common, by the name of its file; "" if it can have none.
 	Key func(base string) string
-	// Prints are fingerprints of the rows of each key: what the database tells of a session is the same as long as the print is.
-	// That of "" stands for keys without rows. If they can't be had, or it is nil, who asks goes by the
-	// files.
-	Prints func() (map[string][16]byte, error)
+	// Whole: of what it holds of other sessions something may matter, too.
+	Whole bool
 }
 
 // Inspected is an agent for which some findings are about a home as a whole, and are in no session.

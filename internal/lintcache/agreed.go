@@ -1,6 +1,7 @@
 package lintcache
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"slices"
@@ -13,7 +14,8 @@ import (
 // databaseSet is the state of some databases at one time.
 type databaseSet struct {
 	all   []*database
-	known bool // one of them is there, all could be examined, and none has just changed
+	rest  bool // all could be examined, and none has just changed
+	there bool // one of them is there
 	until time.Time
 }
 
@@ -23,30 +25,28 @@ const setFor = time.Second
 // Agreed says whether the cache knows that a session agrees with some databases, which need not exist: that whoever compared them
 // found nothing wrong. Neither the session nor what the databases hold of it has changed since. If it does not know, keep stores
 // that they agree, as they were when Agreed was called.
-func (c *Cache) Agreed(src *source.Source, databases []agent.Database) (known bool, keep func()) {
+func (c *Cache) Agreed(ctx context.Context, src *source.Source, databases []agent.Database) (known bool, keep func()) {
 	nothing := func() {}
 	if c == nil || src.Real == "" {
 		return false, nothing
 	}
 	file, ok := stampOf(src.Info)
 	with := c.setOf(databases)
-	if !ok || !with.known || !atRest(src.Info, file) {
+	if !ok || !with.rest || !with.there || !atRest(src.Info, file) {
 		return false, nothing
 	}
 	h := sha256.Sum256([]byte("agreed\x00" + src.Real))
-	l := lookup{key: key(h[:16]).withKind(glanced), wide: func() (sum, bool) { return sum{}, false }}
 	text := file.append(make([]byte, 0, 256))
 	for _, db := range with.all {
-		text = db.append(append(append(text, db.Files[0]...), 0), src.Name)
+		text = append(append(text, db.Files[0]...), 0)
 	}
-	h = sha256.Sum256(text)
-	l.own = sum(h[:16])
+	l := lookup{key: key(h[:16]).withKind(glanced), own: withFiles(text, with.all), rows: withRows(ctx, text, with.all, src.Name)}
 	if c.find(l) != nil {
 		return true, nothing
 	}
 	return false, func() {
 		if !slices.ContainsFunc(with.all, func(db *database) bool { return !db.unchanged() }) {
-			c.add(l.key, l.own, []byte{1})
+			c.add(l, []byte{1})
 		}
 	}
 }
@@ -55,19 +55,17 @@ func (c *Cache) Agreed(src *source.Source, databases []agent.Database) (known bo
 func (c *Cache) setOf(databases []agent.Database) *databaseSet {
 	name := ""
 	for _, d := range databases {
-		name += fmt.Sprint(d.Files[0], "\x00", d.Prints == nil, "\x00") // as a whole, or by rows
+		name += fmt.Sprint(d.Files[0], "\x00", d.Whole, "\x00")
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.sets[name]
-	if now := time.Now(); s == nil || now.After(s.until) {
-		s = &databaseSet{until: now.Add(setFor)}
-		rest := true
+	if at := time.Now(); s == nil || at.After(s.until) {
+		s = &databaseSet{until: at.Add(setFor), rest: true}
 		for _, d := range databases {
-			db := c.see(d)
-			s.all, s.known, rest = append(s.all, db), s.known || db.there(), rest && db.rest
+			db := see(d)
+			s.all, s.there, s.rest = append(s.all, db), s.there || db.there(), s.rest && db.rest
 		}
-		s.known = s.known && rest
 		if c.sets == nil {
 			c.sets = map[string]*databaseSet{}
 		}

@@ -14,7 +14,7 @@ import (
 func TestAgreed(t *testing.T) {
 	path := damaged(t)
 	files := []string{filepath.Join(t.TempDir(), "database"), filepath.Join(t.TempDir(), "database-wal")}
-	databases := []agent.Database{{Files: files}}
+	databases := []agent.Database{{Files: files, Whole: true}}
 	write := func(path, text string) {
 		t.Helper()
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -30,7 +30,7 @@ func TestAgreed(t *testing.T) {
 		}
 		c := Open("1")
 		defer c.Close()
-		known, keep := c.Agreed(src, databases)
+		known, keep := c.Agreed(t.Context(), src, databases)
 		keep()
 		return known
 	}
@@ -78,11 +78,11 @@ func TestAgreed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if known, _ := Open("2").Agreed(src, databases); known {
+	if known, _ := Open("2").Agreed(t.Context(), src, databases); known {
 		t.Error("another version knows it")
 	}
 	var none *Cache
-	known2, keep := none.Agreed(src, databases)
+	known2, keep := none.Agreed(t.Context(), src, databases)
 	if keep(); known2 {
 		t.Error("no cache is one")
 	}

@@ -44,11 +44,6 @@ func TestHomeAsked(t *testing.T) {
 			c := Open("1")
 			with, _ := lintBy(t, c, paths[0], opts)
 			c.Close()
-			c = Open("1")
-			if again, read := lintBy(t, c, paths[0], opts); read || told(again) != told(with) {
-				t.Errorf("nothing has changed, but it was read again: %v, and this is told:\n%s", read, told(again))
-			}
-			c.Close()
 			gone, err := filepath.Glob(filepath.Join(dir, helps))
 			if err != nil || len(gone) != 1 {
 				t.Fatal(gone, err)
@@ -76,7 +71,7 @@ func TestHomeAsked(t *testing.T) {
 }
 
 // Results about Claude Code's sessions are stored: that of a healthy one is valid whatever else is in the home, that of one
-// that has lost something as long as nothing in the home changes.
+// that has lost something is found anew.
 func TestClaudeKept(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
@@ -107,9 +102,9 @@ func TestClaudeKept(t *testing.T) {
 		lost, sound bool // whether they are read
 	}{
 		{"cold", func() {}, true, true},
-		{"warm", func() {}, false, false},
+		{"warm", func() {}, true, false},
 		{"another session", func() { write(filepath.Join(project, "01a1fa85-bfc3-44d1-9684-000000000003.jsonl"), "{}\n") }, true, false},
-		{"warm again", func() {}, false, false},
+		{"warm again", func() {}, true, false},
 		{"an output of its own", func() {
 			write(filepath.Join(strings.TrimSuffix(lost, ".jsonl"), "tool-results", "toolu_1.txt"), "words")
 		}, true, false},
@@ -117,7 +112,7 @@ func TestClaudeKept(t *testing.T) {
 		{"an output that changes", func() {
 			write(filepath.Join(strings.TrimSuffix(lost, ".jsonl"), "tool-results", "toolu_1.txt"), "others")
 		}, true, false},
-		{"warm at last", func() {}, false, false},
+		{"warm at last", func() {}, true, false},
 	} {
 		step.do()
 		old(t)

@@ -22,13 +22,13 @@ import (
 
 // minRest is how long ago the last change of a file must be for a result to be stored. Two changes within one tick of the
 // file system's clock can have the same time, so that the second would go unnoticed.
-var minRest = 2 * time.Second
+const minRest = 2 * time.Second
 
-// maxEntry is the size of the largest result that is stored, and maxPrints that of the prints of a database, in bytes.
-const (
-	maxEntry  = 1 << 20
-	maxPrints = 16 << 20
-)
+// resting is the time before which a file must have changed last. Tests set it.
+var resting = func() time.Time { return time.Now().Add(-minRest) }
+
+// maxEntry is the size of the largest result that is stored, in bytes.
+const maxEntry = 1 << 20
 
 // Cache is the cache of one version of hist. Its methods may be called from several goroutines. A nil Cache stores nothing.
 type Cache struct {
@@ -36,15 +36,10 @@ type Cache struct {
 	head []byte // the file's first bytes, which identify its format and the program
 
 	mu    sync.Mutex
-	homes map[string]*homeState   // by agent and directory
 	old   map[key]entry           // as read from the file
 	fresh map[key]entry           // to be written: stored in this run, or used for the first time in usedPrecision
 	dirty bool                    // there is something to write
 	sets  map[string]*databaseSet // by their paths
-
-	reading  sync.Mutex          // held while a database is read
-	printed  map[string]*printed // by the database's path
-	expected map[string]int      // how many sessions of a home are going to be linted
 
 	listing sync.Mutex
 	listed  map[string]*names // by the directory's path
@@ -56,6 +51,7 @@ type key [16]byte
 // entry is a stored result.
 type entry struct {
 	state sum    // of the files that the result depends on: the entry is valid as long as that is the same
+	rows  sum    // or this: that of the file itself, and of what databases hold of the session; zero if it is not known
 	used  int64  // when it was last used, in seconds since 1970
 	text  []byte // the encoded result
 }
@@ -89,7 +85,7 @@ func Open(version string) *Cache {
 		return nil
 	}
 	program := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%d", version, self, info.Size(), info.ModTime().UnixNano()))
-	c := &Cache{file: filepath.Join(dir, fmt.Sprintf("lint-%x%s", program[:6], suffix)), head: append([]byte(magic), program[:16]...), fresh: map[key]entry{}, homes: map[string]*homeState{}}
+	c := &Cache{file: filepath.Join(dir, fmt.Sprintf("lint-%x%s", program[:6], suffix)), head: append([]byte(magic), program[:16]...), fresh: map[key]entry{}}
 	c.old, _ = readCache(c.file, c.head)
 	return c
 }
@@ -110,12 +106,8 @@ func (c *Cache) Lint(ctx context.Context, src *source.Source, opts lint.Options)
 	seen := watchLookups(&opts)
 	res, err := lint.Source(ctx, src, opts)
 	if a := l.agent; err == nil && res.Summary.Partial == nil && (a == nil || a.Name() == res.Summary.Agent) && bounded(all.Named(res.Summary.Agent)) != nil && src.Changed() == nil {
-		state, ok := l.own, true
-		if seen.further() {
-			state, ok = l.wide()
-		}
-		if ok && !seen.unread() && l.same() {
-			c.add(l.key, state, encode(res))
+		if !seen.further() && !seen.unread() && l.same() {
+			c.add(l, encode(res))
 		}
 	}
 	return res, err
@@ -144,7 +136,7 @@ func (c *Cache) KnownHealthy(ctx context.Context, src *source.Source, opts lint.
 type lookup struct {
 	key   key
 	own   sum                // the state of the session's file and of what every result of its home depends on
-	wide  func() (sum, bool) // the state of everything that a result may depend on; computed only if needed
+	rows  func() (sum, bool) // the same by the rows of the databases; false if they can't be read. It takes as long as a question about each
 	same  func() bool        // whether the databases are still as they were: then they were while the session was linted
 	agent agent.Agent        // nil if only the session's bytes say which it is
 }
@@ -157,33 +149,34 @@ func (c *Cache) lookupOf(ctx context.Context, src *source.Source, opts lint.Opti
 	if !ok || !known || !atRest(src.Info, file) {
 		return lookup{}, false
 	}
-	begun, text := time.Now(), file.append(make([]byte, 0, 256))
-	for _, db := range databases {
-		text = db.append(text, opts.Name.Base)
-	}
-	if text, ok = c.twins(ctx, a, opts, src.Real, text); !ok {
+	text, ok := c.twins(ctx, a, opts, src.Real, file.append(make([]byte, 0, 256)))
+	if !ok {
 		return lookup{}, false
 	}
-	h := sha256.Sum256(text)
-	own := sum(h[:16])
 	same := func() bool {
 		return !slices.ContainsFunc(databases, func(db *database) bool { return !db.unchanged() })
 	}
-	return lookup{keyOf(src, opts), own, func() (sum, bool) { return c.wide(a, opts, src.Real, own, begun) }, same, a}, true
+	return lookup{keyOf(src, opts), withFiles(text, databases), withRows(ctx, text, databases, opts.Name.Base), same, a}, true
 }
 
-// find returns the text of a valid entry, nil if there is none. An entry is valid if its state is own or, for a result that
-// depends on more, wide.
+// find returns the text of a valid entry, nil if there is none. An entry is valid if its state is own, or, where a database has changed, if
+// that has the same rows.
 func (c *Cache) find(l lookup) []byte {
 	c.mu.Lock()
 	e, ok := c.old[l.key]
 	c.mu.Unlock()
-	if ok && e.state != l.own {
-		wide, known := l.wide()
-		ok = known && e.state == wide
-	}
 	if !ok {
 		return nil
+	}
+	if e.state != l.own {
+		if e.rows == (sum{}) || l.rows == nil {
+			return nil
+		}
+		if rows, ok := l.rows(); !ok || rows != e.rows {
+			return nil
+		}
+		e.state = l.own
+		c.keep(l.key, e)
 	}
 	if now := time.Now().Unix(); now-e.used > int64(usedPrecision/time.Second) {
 		e.used = now
@@ -192,15 +185,21 @@ func (c *Cache) find(l lookup) []byte {
 	return e.text
 }
 
-// add stores a result.
-func (c *Cache) add(k key, state sum, text []byte) {
+// add stores a result. If there was one that is not valid any more, the databases are likely to change again: then their rows are asked
+// for, too.
+func (c *Cache) add(l lookup, text []byte) {
 	if len(text) > maxEntry {
 		return
 	}
-	c.keep(k, newEntry(state, text))
+	e := entry{state: l.own, used: time.Now().Unix(), text: text}
+	c.mu.Lock()
+	_, changes := c.old[l.key]
+	c.mu.Unlock()
+	if changes && l.rows != nil {
+		e.rows, _ = l.rows()
+	}
+	c.keep(l.key, e)
 }
-
-func newEntry(state sum, text []byte) entry { return entry{state, time.Now().Unix(), text} }
 
 // keep stores an entry for Close to write.
 func (c *Cache) keep(k key, e entry) {

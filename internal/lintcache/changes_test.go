@@ -24,6 +24,7 @@ func opened(t *testing.T, path string) *sql.DB {
 		t.Fatal(err)
 	}
 	db.SetMaxOpenConns(1)
+	db.Exec("PRAGMA synchronous = OFF") //nolint:errcheck // some are no databases
 	return db
 }
 

@@ -4,10 +4,8 @@
 // nothing has changed, else computed. What a config, a baseline or the client's lists say about a session is not stored, but
 // looked up each time; that its databases say nothing is stored with the state of its rows there.
 //
-// A result that depends only on the session's bytes is valid until its file changes, or what the databases of its home hold of it:
-// of each database that tells of many sessions, the agent gives fingerprints of their rows, which are kept with the state of its
-// files. If linting has also looked at other files of the home, which it reports, the result is valid until anything in the home
-// changes.
+// A result is valid until the session's file changes, or a database of its home; once one has changed, until what that holds of the
+// session changes. If linting has looked at other files of the home, which it reports, nothing is stored.
 //
 // The cache only saves time. Whatever is wrong with it (damaged, not readable, disk full) is no error: the session is linted
 // again, and an incomplete entry is ignored. Several processes may use it at once: each reads all of it when it starts, and

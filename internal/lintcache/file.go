@@ -16,11 +16,11 @@ import (
 	"github.com/hist-cli/hist/internal/source"
 )
 
-// A cache's file is its head followed by entries, each a frame and a text. A frame holds the key, the state, when the entry
+// A cache's file is its head followed by entries, each a frame and a text. A frame holds the key, the state, that by rows, when the entry
 // was last used, the text's length, and the CRC-32C of all that and the text.
 const (
-	magic     = "hist lint cache 1\n"
-	frameSize = 16 + 16 + 8 + 4 + 4
+	magic     = "hist lint cache 2\n"
+	frameSize = 3*16 + 8 + 4 + 4
 	suffix    = ".cache"
 
 	usualEntry = 256 // usual size of an entry in a home without findings, in bytes; by it the map is allocated
@@ -47,15 +47,15 @@ func readCache(path string, head []byte) (map[key]entry, error) {
 	entries := make(map[key]entry, len(text)/usualEntry)
 	for len(text) >= frameSize {
 		frame := text[:frameSize]
-		size := binary.LittleEndian.Uint32(frame[40:])
+		size := binary.LittleEndian.Uint32(frame[56:])
 		if int64(size) > int64(len(text)-frameSize) {
 			break
 		}
 		body := text[frameSize : frameSize+int(size)]
-		if crc32.Update(crc32.Checksum(frame[:44], castagnoli), castagnoli, body) != binary.LittleEndian.Uint32(frame[44:]) {
+		if crc32.Update(crc32.Checksum(frame[:60], castagnoli), castagnoli, body) != binary.LittleEndian.Uint32(frame[60:]) {
 			break
 		}
-		entries[key(frame[:16])] = entry{[16]byte(frame[16:32]), int64(binary.LittleEndian.Uint64(frame[32:])), body}
+		entries[key(frame[:16])] = entry{sum(frame[16:32]), sum(frame[32:48]), int64(binary.LittleEndian.Uint64(frame[48:])), body}
 		text = text[frameSize+len(body):]
 	}
 	return entries, nil
@@ -63,7 +63,7 @@ func readCache(path string, head []byte) (map[key]entry, error) {
 
 func appendEntry(b []byte, k key, e entry) []byte {
 	from := len(b)
-	b = append(append(b, k[:]...), e.state[:]...)
+	b = append(append(append(b, k[:]...), e.state[:]...), e.rows[:]...)
 	b = binary.LittleEndian.AppendUint64(b, uint64(e.used))
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(e.text)))
 	sum := crc32.Update(crc32.Checksum(b[from:], castagnoli), castagnoli, e.text)

@@ -17,7 +17,7 @@ func (c *Cache) Glance(ctx context.Context, path string) (*glance.Session, error
 		file, ok := stampOf(info)
 		if err == nil && ok && atRest(info, file) {
 			s := sha256.Sum256([]byte(path))
-			l = lookup{key: key(s[:16]).withKind(glanced), own: sumOf([]stamp{file}), wide: func() (sum, bool) { return sum{}, false }}
+			l = lookup{key: key(s[:16]).withKind(glanced), own: sumOf([]stamp{file})}
 			if s, err := readGlance(path, c.find(l)); err == nil {
 				return s, nil
 			}
@@ -31,7 +31,7 @@ func (c *Cache) Glance(ctx context.Context, path string) (*glance.Session, error
 	if l.own != (sum{}) {
 		var code coder
 		code.glance(s)
-		c.add(l.key, l.own, code.b)
+		c.add(l, code.b)
 	}
 	return s, nil
 }

@@ -51,8 +51,8 @@ func (c *Cache) exists(recent *walk.Recent, path, known string) (there, ok bool)
 	dir, base := filepath.Split(path)
 	c.listing.Lock()
 	n := c.listed[dir]
-	if now := time.Now(); n == nil || now.After(n.until) {
-		n = &names{are: map[string]bool{}, until: now.Add(namesFor)}
+	if at := time.Now(); n == nil || at.After(n.until) {
+		n = &names{are: map[string]bool{}, until: at.Add(namesFor)}
 		entries, err := recent.ReadDir(filepath.Clean(dir))
 		for _, e := range entries {
 			n.are[e.Name()] = true

@@ -56,6 +56,6 @@ func database(path, statements string) error {
 		return err
 	}
 	defer db.Close()
-	_, err = db.Exec(statements)
+	_, err = db.Exec("PRAGMA synchronous = OFF;" + statements)
 	return err
 }

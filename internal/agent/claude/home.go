@@ -200,9 +200,3 @@ func (Agent) Databases(string) []agent.Database { return nil }
 
 // Twins returns none: a session has no second file.
 func (Agent) Twins(_, _ string) []string { return nil }
-
-// SearchRoots are where lost content of a home's sessions may be found: all sessions, what is kept beside them, and the list of
-// typed prompts.
-func (a Agent) SearchRoots(home string) []string {
-	return append(a.Lists(home), filepath.Join(home, projects))
-}

@@ -97,11 +97,6 @@ func (Agent) Databases(dir string) []agent.Database {
 // Twins is home.Twins.
 func (Agent) Twins(dir, base string) []string { return home.Twins(dir, base) }
 
-// SearchRoots are all sessions of a home, its databases, its log, and the prompts that were typed.
-func (Agent) SearchRoots(dir string) []string {
-	return slices.Concat(home.Sessions(dir), home.StateFiles(dir), home.LogFiles(dir), []string{filepath.Join(dir, home.PromptsFile)})
-}
-
 // OfSubagent says whether a session is one that another one began.
 func (Agent) OfSubagent(about session.Info) bool { return OfSubagent(about) }
 

@@ -134,6 +134,11 @@ func Lint(ctx context.Context, src *source.Source, opts lint.Options) (*lint.Res
 	return res, nil
 }
 
+// Rows is a fingerprint of the rows of a database that are about the session whose file has this name.
+func Rows(ctx context.Context, d agent.Database, base string) ([16]byte, error) {
+	return store.RowsSum(ctx, d.Home, filepath.Base(d.Files[0]), d.Key(base))
+}
+
 // Inspect is what agents say of the sessions of a home when they look at it as a whole.
 func Inspect(dir string) (list []agent.Said) {
 	for _, h := range all.Homed() {

@@ -49,7 +49,7 @@ type Home struct {
 type Agreements interface {
 	// Agreed says whether a session is known to agree with databases, and neither the session nor its rows there have changed
 	// since. If it is not known, keep must be called once the session is found to agree.
-	Agreed(src *source.Source, databases []agent.Database) (known bool, keep func())
+	Agreed(ctx context.Context, src *source.Source, databases []agent.Database) (known bool, keep func())
 }
 
 // Remember sets the agreements: a session that is known to agree with the databases is not looked up in them.
@@ -57,7 +57,7 @@ func (h *Home) Remember(a Agreements) { h.agreements = a }
 
 // agreed is Agreements.Agreed for the databases. If a repair of the session may have to clear rows, the whole database must be
 // unchanged, not only the session's rows.
-func (h *Home) agreed(src *source.Source, res *lint.Result) (known bool, keep func()) {
+func (h *Home) agreed(ctx context.Context, src *source.Source, res *lint.Result) (known bool, keep func()) {
 	if h.agreements == nil {
 		return false, func() {}
 	}
@@ -65,10 +65,10 @@ func (h *Home) agreed(src *source.Source, res *lint.Result) (known bool, keep fu
 	if slices.ContainsFunc(res.Findings, moves) {
 		databases = slices.Clone(databases)
 		for i := range databases {
-			databases[i].Prints = nil
+			databases[i].Whole = true
 		}
 	}
-	return h.agreements.Agreed(src, databases)
+	return h.agreements.Agreed(ctx, src, databases)
 }
 
 // Open returns the home at dir. What it needs of the home is read when first asked for.
@@ -129,7 +129,7 @@ func (h *Home) Session(ctx context.Context, src *source.Source, res *lint.Result
 // viewed lists what is wrong between one session and the databases, and the databases that can't be read where they are about
 // it.
 func (h *Home) viewed(ctx context.Context, src *source.Source, res *lint.Result, name home.FileName) ([]lint.Finding, []store.Damaged, error) {
-	known, keep := h.agreed(src, res)
+	known, keep := h.agreed(ctx, src, res)
 	if known {
 		return nil, nil, nil
 	}

@@ -287,6 +287,7 @@ func (v *view) Missing(ctx context.Context, h session.Info) []check.Lost {
 	if !v.of.read(err) || v.holds(names, turns) || !v.any && h.BaseThread == "" && !begins(turns) {
 		return nil // what can't be read of the home is reported when it is compared with the session
 	}
+	v.of.further = true // what the items hold decides, too
 	all, err := store.KeptItems(ctx, v.of.dir, v.of.name.RolloutID)
 	if !v.of.read(err) {
 		return nil

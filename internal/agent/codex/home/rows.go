@@ -4,25 +4,19 @@ import (
 	"path/filepath"
 
 	"github.com/hist-cli/hist/internal/agent"
-	"github.com/hist-cli/hist/internal/rowprint"
 )
 
 // History is a home's database of its client's views: each session has the rows of its rollout's id.
 func History(home string) agent.Database {
-	return database(home, HistoryFile, func(n FileName) string { return n.RolloutID }, []rowprint.Table{
-		{Name: "thread_items", Key: "thread_id"},
-		{Name: "thread_turns", Key: "thread_id"},
-		{Name: "thread_history_projection_state", Key: "thread_id"},
-		{Name: "thread_realtime_items", Key: "thread_id"},
-	})
+	return database(home, HistoryFile, func(n FileName) string { return n.RolloutID })
 }
 
 // State is a home's list of threads: each session has the row of its thread.
 func State(home string) agent.Database {
-	return database(home, StateFile, func(n FileName) string { return n.ThreadID }, []rowprint.Table{{Name: "threads", Key: "id"}})
+	return database(home, StateFile, func(n FileName) string { return n.ThreadID })
 }
 
-func database(home, name string, key func(FileName) string, tables []rowprint.Table) agent.Database {
+func database(home, name string, key func(FileName) string) agent.Database {
 	path := filepath.Join(Databases(home), name)
 	return agent.Database{
 		Home:  home,
@@ -34,6 +28,5 @@ func database(home, name string, key func(FileName) string, tables []rowprint.Ta
 			}
 			return key(n)
 		},
-		Prints: func() (map[string][16]byte, error) { return rowprint.Prints(path, tables) },
 	}
 }
