@@ -18,10 +18,7 @@ func withHist(t *testing.T) (bin, session string) {
 	if runtime.GOOS == "windows" {
 		t.Skip("these are for a POSIX shell")
 	}
-	bin = filepath.Join(t.TempDir(), "hist")
-	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	bin = build(t)
 	home := t.TempDir()
 	session = filepath.Join(home, "sessions/2026/11/20/rollout-2026-11-20T19-53-51-"+killedID+".jsonl")
 	if err := os.MkdirAll(filepath.Dir(session), 0o755); err != nil {
