@@ -191,7 +191,7 @@ func nameOf(base string) Name {
 		return Name{}
 	}
 	n, ok := home.ParseName(base)
-	return Name{Base: base, Canonical: ok, ThreadID: n.ThreadID, Time: n.Time, InHome: true}
+	return Name{Base: base, Canonical: ok, ThreadID: n.ThreadID, FileID: n.RolloutID, Time: n.Time, InHome: true}
 }
 
 // setFlags sets the options that a flags file names as the command line does.

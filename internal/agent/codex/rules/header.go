@@ -59,6 +59,7 @@ type headerChecker struct {
 	bare      *bareSession
 	restored  bool // records are restored from elsewhere
 	begins    bool // the first turn of a thread is among them
+	atTurn    bool // the first record that can be read begins a turn
 }
 
 // Lost notes that records are restored from elsewhere.
@@ -143,7 +144,9 @@ func putInFront(rec *session.Record) bool {
 
 // learn keeps what the records show about the session, for a header that must be mended or rebuilt.
 func (c *headerChecker) learn(rec *session.Record) {
-	c.anyRecord = c.anyRecord || rec.Type != ""
+	if !c.anyRecord && rec.Type != "" {
+		c.anyRecord, c.atTurn = true, rec.Kind == session.TurnStart
+	}
 	if c.stamp == "" {
 		c.stamp = codex.Stamp(rec)
 	}

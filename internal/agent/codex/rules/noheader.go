@@ -66,7 +66,8 @@ func (c *headerChecker) missing() {
 		f.Source = "what can be read of the torn header, "
 	}
 	listed, header := c.listed(&k)
-	if header == nil && k.Base == nil && c.continued() && !c.begins {
+	middle := header == nil && k.Base == nil && c.continued() && !c.begins
+	if middle && !c.ownName(k.ID) {
 		f.Fix = finding.NoFix
 		c.run.header.ID, c.run.header.Mode = k.ID, "paginated"
 		c.run.SetHeader(c.run.header, session.Pos{})
@@ -104,7 +105,17 @@ func (c *headerChecker) missing() {
 	} else {
 		c.nothingRead(&f, "it is not a session, or all of it is destroyed")
 	}
+	if middle && f.Edits != nil { // that it is lost, the gap between the header's number and the next tells the model
+		f.Message += fmt.Sprintf("; its records begin at ordinal %d: what came before is lost, or stands in a thread that this one went on from", c.lowest)
+	}
 	c.run.report(f)
+}
+
+// ownName says whether the file is named for the thread that its records name, and begins in the middle of a turn: that has lost its own
+// beginning. A file that goes on from another one, as after a revert, has two ids in its name, and a fork begins with a turn.
+func (c *headerChecker) ownName(id string) bool {
+	name := c.run.opts.Name
+	return c.torn == nil && !c.atTurn && strings.EqualFold(name.FileID, name.ThreadID) && strings.EqualFold(id, name.ThreadID) && c.named(id) > 0
 }
 
 // nothingRead makes one finding of a file without a record, and says what the file is. Otherwise each line would be a finding,
