@@ -158,6 +158,8 @@ func (h History) Words() string {
 	switch {
 	case h.Items == 0:
 		return "the session holds no history for the model"
+	case h.Refused:
+		return fmt.Sprintf("the model will have nothing of the history (%s), because the client refuses the session as it is", inWords(int(h.Items)))
 	case h.Items > h.After:
 		text = fmt.Sprintf("the model will have %d of %d items of the history", h.After, h.Items)
 	case h.Partly:

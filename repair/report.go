@@ -53,6 +53,8 @@ type History struct {
 	Told   int64 `json:"told,omitempty"` // how many are lost with a placeholder that tells the model so
 	// Partly says that some of the history is lost of which nobody can tell how many items it was: then Items does not count it.
 	Partly bool `json:"partly,omitempty"`
+	// Refused says that the client refuses the session because of what was left as it is: then it sends nothing of it.
+	Refused bool `json:"refused,omitempty"`
 }
 
 // Entry is one edit: why, where, and what changed. Lines count from 1, and 0 is no line; offsets are bytes of the uncompressed
@@ -150,7 +152,9 @@ func (w *job) report(run *runs.Run) *Report {
 	rep.Next = rep.Resume
 	lineless, fix := w.linelessEdits()
 	rep.Edits = append(rep.Edits, lineless...)
-	rep.History = w.history()
+	if rep.History = w.history(); rep.Refused() {
+		rep.History.Refused, rep.History.Before, rep.History.After, rep.History.Told = true, 0, 0, 0
+	}
 	if w.rw == nil {
 		rep.Totals = Totals{Read: w.found.Summary.Records, Untouched: w.found.Summary.Records}
 		return rep
