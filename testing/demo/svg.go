@@ -10,7 +10,8 @@ import (
 // Measures in pixels, and how long it takes until a command and a line of its output appear, in seconds.
 const (
 	lineHeight, charWidth, margin = 19, 8.4, 16
-	perCommand, perLine           = 1.6, 0.06
+	firstPause                    = 2
+	perCommand, perLine           = 5.5, 0.06
 )
 
 const style = `<style>
@@ -22,14 +23,18 @@ text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",mon
 </style>`
 
 // draw makes the picture: the lines appear one after the other, a command after a pause.
-func draw(screen []string) string {
+func draw(lines []string) string {
 	var b strings.Builder
-	lines := folded(screen)
 	width, height := float64(columns)*charWidth+2*margin, len(lines)*lineHeight+2*margin
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" role="img" aria-label="hist finds what a killed client left broken, repairs it, and the client carries on">`+"\n%s\n", width, height, style)
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="#0d1117"/>`+"\n")
-	at := 0.4
+	at := 0.0
 	for i, line := range lines {
+		if i == 0 { // the first frame is not blank
+			fmt.Fprintf(&b, `<text x="%d" y="%d">%s</text>`+"\n", margin, margin+14, spans(line))
+			at = firstPause
+			continue
+		}
 		if strings.HasPrefix(line, "$ ") {
 			at += perCommand
 		} else {
