@@ -200,9 +200,10 @@ func (p *patient) next() []string {
 	return []string{"hist", "lint", "-v", p.id()}
 }
 
-// does is what the client does with a session of such damage, in a few words.
-var does = map[lint.Impact]string{
-	lint.Blocks: "does not resume", lint.Loses: "resumes without a part of it", lint.Rejects: "resumes, then each request fails", lint.Shows: "is displayed wrongly",
+// does is what becomes of a session with such damage, and of several, in a few words.
+var does = map[lint.Impact]struct{ one, many string }{
+	lint.Blocks: {"does not resume", "do not resume"}, lint.Loses: {"resumes without a part of it", "resume without a part of them"},
+	lint.Rejects: {"resumes, then each request fails", "resume, then each request fails"}, lint.Shows: {"is displayed wrongly", "are displayed wrongly"},
 }
 
 // recently is how many of the newest sessions are asked who has them open.
@@ -320,7 +321,7 @@ func (d *doctor) patient(w io.Writer, p *patient, width int) {
 		head = strings.TrimRight(shortOf(s.Thread, s.Path)+"  "+clip(d.titles.of(d.ctx, s, p.target.home), maxName), " ")
 		where = ", " + tilde(s.CWD) + ", " + ago(time.Since(s.Modified))
 	}
-	what := fmt.Sprintf("%s: %s (%s)", p.worst, does[p.worst], count(p.findings, "finding", "findings"))
+	what := fmt.Sprintf("%s: %s (%s)", p.worst, does[p.worst].one, count(p.findings, "finding", "findings"))
 	if p.repaired != "" {
 		what += "; it has a repaired copy"
 	}

@@ -21,8 +21,8 @@ import (
 
 func explainCommand(e *env) *cli.Command {
 	return &cli.Command{
-		Name: "explain", Usage: "say what a rule means, what the agent does with it and what repair does", ArgsUsage: "[RULE ... | --error TEXT [SESSION]]",
-		Description:  "Without RULE, it lists all rules. With --error and a session, by its id or file, it also names the record that the error is about.",
+		Name: "explain", Usage: "say what a rule means, what the agent does with it and what repair does", ArgsUsage: "[RULE ... | WORD | --error TEXT [SESSION]]",
+		Description:  "Without RULE, it lists all rules; with a word that is the name of none, those that it stands in. With --error and a session, by its id or file, it also names the record that the error is about.",
 		OnUsageError: onUsageError,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "error", Usage: "explain the `TEXT` of a client's or the model API's error instead, for a session if one is named"},
@@ -34,7 +34,6 @@ func explainCommand(e *env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			w := bufio.NewWriter(e.out)
 			if c.IsSet("error") {
 				if c.Args().Len() > 1 {
 					return usage("--error takes one session beside the text: its id or its file")
@@ -47,25 +46,11 @@ func explainCommand(e *env) *cli.Command {
 			if c.Bool("json") {
 				return e.explainJSON(c.Args().Slice())
 			}
-			if !c.Args().Present() {
-				listRules(w, st)
+			var text bytes.Buffer
+			if err := e.explain(c, bufio.NewWriter(&text), st); err != nil {
+				return err
 			}
-			for i, name := range c.Args().Slice() {
-				r, err := ruleNamed(name)
-				if err != nil {
-					return err
-				}
-				if i > 0 {
-					fmt.Fprintln(w)
-				}
-				width := widthOf(e.out)
-				facts := fmt.Sprintf("impact: %s   fix: %s   family: %s   agent: %s", r.Impact, r.Fix, r.Family, strings.Join(lint.Agents(r), ", "))
-				fmt.Fprintf(w, "%s: %s\n%s\n\n%s\n", st.bold.Sprint(r.Name), r.Title, folded(facts, width, 0), wrap(lint.Described(r), proseIn(width)))
-				if err := example(c.Context, w, r, st, width); err != nil {
-					return err
-				}
-			}
-			if err := w.Flush(); err != nil {
+			if err := e.paged(text.Bytes()); err != nil {
 				return fmt.Errorf("writing the explanation: %w", err)
 			}
 			return nil
@@ -75,10 +60,12 @@ func explainCommand(e *env) *cli.Command {
 
 // ruleNamed finds a rule, or says which may be meant.
 func ruleNamed(name string) (*lint.Rule, error) {
-	r := lint.FindRule(name)
+	r, with := lint.FindRule(name), rulesWith(name)
 	switch {
 	case r != nil:
 		return r, nil
+	case len(with) == 1:
+		return with[0], nil
 	case strings.Contains(name, " "): // no rule's name has one
 		return nil, usage("there is no rule %q; for the text of an error, use hist explain --error", name)
 	}
@@ -129,6 +116,46 @@ func (e *env) explainJSON(names []string) error {
 		out.Rules = append(out.Rules, x)
 	}
 	return format.Write(e.out, out)
+}
+
+// explain writes what the rules that were asked for mean.
+func (e *env) explain(c *cli.Context, w *bufio.Writer, st *styles) error {
+	width := widthOf(e.out)
+	if !c.Args().Present() {
+		listRules(w, st, lint.Rules, width)
+	}
+	for i, name := range c.Args().Slice() {
+		if found := rulesWith(name); lint.FindRule(name) == nil && len(found) > 1 && c.NArg() == 1 {
+			listRules(w, st, found, width)
+			break
+		}
+		r, err := ruleNamed(name)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		facts := fmt.Sprintf("impact: %s   fix: %s   family: %s   agent: %s", r.Impact, r.Fix, r.Family, strings.Join(lint.Agents(r), ", "))
+		fmt.Fprintf(w, "%s: %s\n%s\n\n%s\n", st.bold.Sprint(r.Name), r.Title, folded(facts, width, 0), wrap(lint.Described(r), proseIn(width)))
+		if err := example(c.Context, w, r, st, width); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+// rulesWith are the rules in whose name or title a word stands.
+func rulesWith(word string) (list []*lint.Rule) {
+	if len(word) < 3 {
+		return nil
+	}
+	for _, r := range lint.Rules {
+		if word = strings.ToLower(word); strings.Contains(r.Name, word) || strings.Contains(strings.ToLower(r.Title), word) {
+			list = append(list, r)
+		}
+	}
+	return list
 }
 
 // explainError explains the error of a failed resume, for a session if one is named. An unknown error is not a success.
@@ -272,14 +299,19 @@ func exampleOf(rule string) ([]byte, lint.Name, error) {
 	return text, lint.NameOf(strings.Fields(string(base))[0], true), nil
 }
 
-func listRules(w *bufio.Writer, st *styles) {
+// listRules lists rules by families; on a terminal, their names, impacts and titles in lines that fit.
+func listRules(w *bufio.Writer, st *styles, list []*lint.Rule, width int) {
 	row := func(name, impact, fix, agents, title string) {
+		if width > 0 {
+			fmt.Fprintln(w, clip(fmt.Sprintf("  %-20s  %-7s  %s", name, impact, title), width))
+			return
+		}
 		fmt.Fprintf(w, "  %-20s  %-7s  %-9s  %-11s  %s\n", name, impact, fix, agents, title)
 	}
 	row("RULE", "IMPACT", "FIX", "AGENT", "WHAT IT FINDS")
 	var families []string
 	rules := map[string][]*lint.Rule{}
-	for _, r := range lint.Rules { // agents share some families
+	for _, r := range list { // agents share some families
 		if rules[r.Family] == nil {
 			families = append(families, r.Family)
 		}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/surgery"
@@ -158,7 +157,7 @@ func (e *env) writeHandoff(c *cli.Context, to agent.Agent, path string, text []b
 	}
 	fmt.Fprintf(e.out, "  written: %s\n", oneLine(path))
 	if resume := to.Resume(thread); resume != nil && c.String("output") == "" {
-		fmt.Fprintf(e.out, "resume: %s\n", format.Command(resume...))
+		fmt.Fprintf(e.out, "resume: %s\n", resumeOf(c.Context, path, resume))
 	}
 	if run != "" {
 		fmt.Fprintf(e.out, "undo:   hist undo %s\n", run)

@@ -40,7 +40,9 @@ type textPrinter struct {
 	ignored  int64
 	lowered  int64
 	known    int64
-	rule     string // the rule of some finding, for the hint on how to have it explained
+	rule     string // that of a worst finding, for the hint on how to have it explained
+	worst    lint.Impact
+	sick     [5]int64 // damaged sessions by their worst impact
 	shared   shared
 }
 
@@ -57,13 +59,15 @@ func (p *textPrinter) session(r linted) error {
 	p.ignored += r.ignored
 	p.lowered += r.lowered
 	p.known += r.known
-	damaged, headed, stuck := false, false, r.result.Summary.TooLong || r.result.Summary.Partial != nil
-	for i := range r.result.Findings {
-		f := &r.result.Findings[i]
+	headed, stuck := false, r.result.Summary.TooLong || r.result.Summary.Partial != nil
+	worst := lint.Notes
+	for _, f := range worstFirst(r.result.Findings) {
 		p.counts[f.Impact]++
+		worst = max(worst, f.Impact)
 		if f.Impact != lint.Notes {
-			damaged = true
-			p.rule = cmp.Or(p.rule, f.Rule.Name)
+			if p.rule == "" || f.Impact > p.worst {
+				p.rule, p.worst = f.Rule.Name, f.Impact
+			}
 			if !stuck {
 				p.canMend(f)
 			}
@@ -80,10 +84,21 @@ func (p *textPrinter) session(r linted) error {
 		}
 		p.finding(r, f)
 	}
-	if damaged && !r.beside {
+	if worst != lint.Notes && !r.beside {
 		p.damaged++
+		p.sick[worst]++
 	}
 	return p.w.Flush()
+}
+
+// worstFirst are findings by their impact, and those of one impact as they stand in the session.
+func worstFirst(found []lint.Finding) []*lint.Finding {
+	list := make([]*lint.Finding, len(found))
+	for i := range found {
+		list[i] = &found[i]
+	}
+	slices.SortStableFunc(list, func(a, b *lint.Finding) int { return cmp.Compare(b.Impact, a.Impact) })
+	return list
 }
 
 // canMend counts a finding of a session that can be repaired at all.
@@ -108,14 +123,15 @@ func (p *textPrinter) finding(r linted, f *lint.Finding) {
 			at = fmt.Sprintf("line %d: ", f.Pos.Line)
 		}
 		// Fold before adding colour, whose bytes take no room on the screen.
-		text := folded("  "+at+message+" ["+f.Rule.Name+"]", p.group.width, 4)
-		fmt.Fprintln(p.w, strings.TrimSuffix(text, "["+f.Rule.Name+"]")+rule)
+		text := folded("  "+f.Impact.String()+": "+at+message+" ["+f.Rule.Name+"]", p.group.width, 4)
+		text = strings.TrimSuffix(text, "["+f.Rule.Name+"]") + rule
+		fmt.Fprintln(p.w, strings.Replace(text, f.Impact.String(), p.st.impact[f.Impact].Sprint(f.Impact.String()), 1))
 	} else {
 		at := oneLine(apartFromCommands(r.target.path)) + ":"
 		if f.Pos.Line > 0 { // otherwise it is about the file as a whole
 			at += fmt.Sprintf("%d:", f.Pos.Line)
 		}
-		fmt.Fprintf(p.w, "%s %s %s\n", p.st.path.Sprint(at), message, rule)
+		fmt.Fprintf(p.w, "%s %s: %s %s\n", p.st.path.Sprint(at), p.st.impact[f.Impact].Sprint(f.Impact.String()), message, rule)
 	}
 	if p.verbose {
 		fmt.Fprintln(p.w, "    "+p.st.dim.Sprint(oneLine(details(f))))
@@ -140,7 +156,7 @@ func details(f *lint.Finding) string {
 	if text != "" {
 		text += "; "
 	}
-	text += f.Impact.String() + "; fix: " + f.Fix.String()
+	text += "fix: " + f.Fix.String()
 	if f.Source != "" {
 		text += " from " + f.Source
 	}
@@ -231,14 +247,35 @@ func (p *textPrinter) damage(found int64) string {
 		}
 		line = fmt.Sprintf("%d of %d sessions %s damaged", p.damaged, p.sessions, are)
 	}
+	line += ": " + p.happens()
 	if p.optional == 0 {
-		return line + ": " + repairable(p.mendable, found)
+		return line + repairable(p.mendable, found)
 	}
 	with := " with " + strings.Join(p.options, " or ")
 	if p.mendable == 0 {
-		return line + ": " + repairable(p.optional, found) + with
+		return line + repairable(p.optional, found) + with
 	}
-	return line + fmt.Sprintf(": %d of %d findings can be repaired, %d more%s", p.mendable, found, p.optional, with)
+	return line + fmt.Sprintf("%d of %d findings can be repaired, %d more%s", p.mendable, found, p.optional, with)
+}
+
+// happens says what clients do with the damaged sessions, "" if none is damaged.
+func (p *textPrinter) happens() string {
+	var parts []string
+	for _, of := range slices.Backward(lint.Impacts) {
+		switch n := p.sick[of]; {
+		case n == 0 || does[of].one == "":
+		case p.damaged == 1:
+			return "it " + does[of].one + "; "
+		case n == 1:
+			parts = append(parts, "1 "+does[of].one)
+		default:
+			parts = append(parts, fmt.Sprintf("%d %s", n, does[of].many))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return strings.Join(parts, ", ") + "; "
 }
 
 // repairable says in words how many of the findings can be repaired.

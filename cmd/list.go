@@ -33,6 +33,7 @@ func listCommand(e *env) *cli.Command {
 			noTitlesFlag(),
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "also show size, branch and model", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object; it has no titles", DisableDefaultText: true},
+			colorFlag(),
 			&cli.BoolFlag{Name: "decisions", Usage: "list instead what pre-resume was asked and what it answered", DisableDefaultText: true},
 		},
 		OnUsageError: onUsageError, Action: e.list,
@@ -67,6 +68,9 @@ func (e *env) list(c *cli.Context) error {
 		return err
 	}
 	table := newListTable(c, e, conf, homes)
+	if table.st, err = styled(c, e.out); err != nil {
+		return err
+	}
 	var found []*glance.Session
 	looked := 0 // how many sessions were looked at
 	for _, r := range glance.Many(c.Context, paths, glance.Options{Content: !c.Bool("json") && !table.titles.off}) {
@@ -85,6 +89,9 @@ func (e *env) list(c *cli.Context) error {
 		return err
 	}
 	slices.SortStableFunc(found, func(a, b *glance.Session) int { return b.Modified.Compare(a.Modified) })
+	if !c.Bool("json") {
+		found = table.threads(found)
+	}
 	more := 0
 	if table.limit > 0 && len(found) > table.limit {
 		more, found = len(found)-table.limit, found[:table.limit]

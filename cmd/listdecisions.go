@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -51,7 +52,10 @@ func (e *env) listDecisions(c *cli.Context, want wanted) error {
 			Decisions []decisions.Decision `json:"decisions"`
 		}{"hist.decisions/1", chosen})
 	} else {
-		err = decisionTable(w, chosen)
+		err = decisionTable(w, chosen, widthOf(e.out))
+		if len(chosen) == 0 {
+			fmt.Fprintln(w, "no answer of hist pre-resume is on record")
+		}
 	}
 	if err := errors.Join(err, w.Flush()); err != nil {
 		return fmt.Errorf("writing the list: %w", err)
@@ -59,27 +63,49 @@ func (e *env) listDecisions(c *cli.Context, want wanted) error {
 	return nil
 }
 
-// decisionTable prints one decision per line.
-func decisionTable(w io.Writer, list []decisions.Decision) error {
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	if len(list) > 0 {
+// decisionTable prints one decision per line; on a terminal that is too narrow, what came of it goes below.
+func decisionTable(w io.Writer, list []decisions.Decision, width int) error {
+	narrow := width > 0 && width < minForDecisions
+	var b bytes.Buffer
+	t := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
+	if len(list) > 0 && narrow {
+		fmt.Fprintln(t, "TIME\tVERDICT\tAVAILABLE → USED")
+	} else if len(list) > 0 {
 		fmt.Fprintln(t, "TIME\tVERDICT\tAVAILABLE → USED\tDIRECTORY\tASKED\tCALLER\tOUTCOME")
 	}
 	for _, d := range list {
-		asked := oneLine(strings.TrimSpace(d.Via + " " + strings.Join(d.Asked, " ")))
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-			d.Time.Local().Format(time.DateTime), cmp.Or(d.Verdict, "-"), threads(d), clipFront(oneLine(d.CWD), maxCell), cmp.Or(asked, "-"), cmp.Or(oneLine(d.Caller), "-"), became(d))
+		asked := cmp.Or(oneLine(strings.TrimSpace(d.Via+" "+strings.Join(d.Asked, " "))), "-")
+		when, verdict, dir, caller := d.Time.Local().Format(time.DateTime), cmp.Or(d.Verdict, "-"), clipFront(oneLine(d.CWD), maxCell), cmp.Or(oneLine(d.Caller), "-")
+		if narrow {
+			fmt.Fprintf(t, "%s\t%s\t%s\n", when, verdict, threads(d, short))
+		} else {
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", when, verdict, threads(d, oneLine), dir, asked, caller, became(d))
+		}
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for i, line := range strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n") {
+		if line != "" {
+			fmt.Fprintln(w, line)
+		}
+		if i > 0 && narrow {
+			fmt.Fprintln(w, folded("  "+tilde(list[i-1].CWD)+": "+became(list[i-1]), width, 4))
+		}
+	}
+	return nil
 }
 
+// minForDecisions is how wide a terminal must be for all columns.
+const minForDecisions = 160
+
 // threads says which thread could be resumed, and which was used.
-func threads(d decisions.Decision) string {
+func threads(d decisions.Decision, form func(string) string) string {
 	available, used := "-", cmp.Or(d.Used, "?")
 	if d.Available != nil {
 		available = *d.Available
 	}
-	return oneLine(available + " → " + used)
+	return oneLine(form(available) + " → " + form(used))
 }
 
 // became says what came of a decision.

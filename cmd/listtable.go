@@ -2,19 +2,23 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 	"unicode/utf8"
 
+	"github.com/fatih/color"
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/copies"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/lintcache"
@@ -30,6 +34,7 @@ type listTable struct {
 	limit  int // at most so many rows; 0: all
 	health bool
 	more   bool // also size, branch and model
+	st     *styles
 	titles *titles
 	copies *copies.Copies
 	homes  map[string]string // by path
@@ -37,6 +42,7 @@ type listTable struct {
 	cache  *lintcache.Cache
 	filter *filter         // which findings count
 	newer  map[part]string // files that a revert has replaced, and with which
+	parts  map[string]int  // by thread: how many files of it have no row of their own
 }
 
 // shownByDefault is how many sessions are listed on a terminal.
@@ -46,7 +52,7 @@ func newListTable(c *cli.Context, e *env, conf *config, homes map[string]string)
 	terminal := isTerminal(e.out) && !c.Bool("json")
 	t := &listTable{
 		ctx: c.Context, limit: c.Int("limit"), health: c.Bool("health") || terminal, more: c.Bool("verbose") || !terminal,
-		titles: newTitles(c, conf), homes: homes, open: newOpenHomes(), filter: &filter{config: conf}, newer: map[part]string{},
+		titles: newTitles(c, conf), homes: homes, open: newOpenHomes(), filter: &filter{config: conf}, newer: map[part]string{}, parts: map[string]int{}, st: newStyles(false),
 	}
 	t.copies = t.open.copies
 	if t.health {
@@ -113,6 +119,23 @@ func (t *listTable) goesOn(s *glance.Session) {
 	}
 }
 
+// threads leaves of a list, newest first, one session a thread: after a revert a thread has several files, and so has one of which
+// there is a second copy.
+func (t *listTable) threads(list []*glance.Session) []*glance.Session {
+	first := map[string]bool{}
+	return slices.DeleteFunc(list, func(s *glance.Session) bool {
+		key := threadKey(s)
+		if s.Thread == "" || !first[key] && t.newer[partOf(s)] == "" {
+			first[key] = true
+			return false
+		}
+		t.parts[key]++
+		return true
+	})
+}
+
+func threadKey(s *glance.Session) string { return s.Agent.Name() + " " + strings.ToLower(s.Thread) }
+
 // repaired is the thread that is a session's repaired copy, "" if there is none.
 func (t *listTable) repaired(s *glance.Session) string {
 	src, err := source.Open(s.Path)
@@ -124,7 +147,11 @@ func (t *listTable) repaired(s *glance.Session) string {
 }
 
 // row is a session as it is listed.
-type row struct{ id, age, agent, health, turn, title, dir, size, branch, model string }
+type row struct {
+	id, age, agent, health, turn, title, dir, size, branch, model string
+
+	gone bool // there is no such directory any more
+}
 
 // healths is the health of each session; several are linted at once.
 func (t *listTable) healths(list []*glance.Session) []string {
@@ -174,8 +201,14 @@ func (t *listTable) row(s *glance.Session, health string, now time.Time) row {
 	if s.Turn.Class != "" && t.more {
 		r.turn += " (" + string(s.Turn.Class) + ")"
 	}
-	if t.newer[partOf(s)] != "" {
-		r.title = strings.TrimRight("older part, which a revert replaced: "+r.title, ": ")
+	if a, ok := s.Agent.(agent.Sourced); ok && a.OfSubagent(s.Header) {
+		r.title = strings.TrimRight("sub-agent: "+r.title, ": ")
+	}
+	if n := t.parts[threadKey(s)]; n > 0 && s.Thread != "" {
+		r.title = strings.TrimRight(fmt.Sprintf("%d files: %s", n+1, r.title), ": ")
+	}
+	if _, err := os.Stat(s.CWD); filepath.IsAbs(s.CWD) && errors.Is(err, fs.ErrNotExist) {
+		r.gone = true
 	}
 	if original := t.copies.Original(s.Path); original != "" {
 		r.title = strings.TrimRight("copy of "+short(original)+": "+r.title, ": ")
@@ -194,7 +227,7 @@ type column struct {
 // columns are those to be shown for these rows. The agent is left out if it is the same for all.
 func (t *listTable) columns(rows []row) []column {
 	mixed := slices.ContainsFunc(rows, func(r row) bool { return r.agent != rows[0].agent })
-	wide := t.width == 0 || t.width >= minForAll
+	wide := t.width == 0 || t.width >= minForAll && (!mixed || t.width >= minForBoth)
 	var shown []column
 	for _, c := range []struct {
 		column
@@ -206,9 +239,9 @@ func (t *listTable) columns(rows []row) []column {
 		{column{"HEALTH", func(r *row) *string { return &r.health }}, t.health || t.width > 0},
 		{column{"LAST TURN", func(r *row) *string { return &r.turn }}, wide},
 		{column{"TITLE", func(r *row) *string { return &r.title }}, !t.titles.off},
-		{column{"DIRECTORY", func(r *row) *string { return &r.dir }}, wide || t.titles.off || t.width >= minForDirectory},
+		{column{"DIRECTORY", func(r *row) *string { return &r.dir }}, (wide || t.titles.off || t.width >= minForDirectory) && (!t.more || t.width == 0 || t.width >= minForMore)},
 		{column{"SIZE", func(r *row) *string { return &r.size }}, t.more},
-		{column{"BRANCH", func(r *row) *string { return &r.branch }}, t.more},
+		{column{"BRANCH", func(r *row) *string { return &r.branch }}, t.more && (t.width == 0 || t.width >= minForMore)},
 		{column{"MODEL", func(r *row) *string { return &r.model }}, t.more},
 	} {
 		if c.wanted {
@@ -218,10 +251,12 @@ func (t *listTable) columns(rows []row) []column {
 	return shown
 }
 
-// How wide a terminal must be to show the agent, the state of the last turn, and the directory beside the title.
+// How wide a terminal must be to show the agent, the state of the last turn, both, and the directory beside the title.
 const (
-	minForAgent     = 92
+	minForAgent     = 60
 	minForAll       = 72
+	minForBoth      = 92
+	minForMore      = 120 // with size, branch and model
 	minForDirectory = 56
 )
 
@@ -242,23 +277,14 @@ func (t *listTable) write(w io.Writer, list []*glance.Session, more int, now tim
 		t.fit(rows, columns)
 	} else {
 		for i := range rows {
-			rows[i].title, rows[i].dir = clip(rows[i].title, maxCell), clipFront(rows[i].dir, maxCell)
+			rows[i].title, rows[i].dir = clip(rows[i].title, maxCell), rows[i].place(maxCell, oneLine)
 		}
 	}
-	out := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	line := func(of func(column) string) {
-		cells := make([]string, len(columns))
-		for i, c := range columns {
-			cells[i] = of(c)
-		}
-		fmt.Fprintln(out, strings.Join(cells, "\t"))
+	for _, line := range t.lines(rows, columns) {
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
 	}
-	line(func(c column) string { return c.head })
-	for i := range rows {
-		line(func(c column) string { return *c.of(&rows[i]) })
-	}
-	if err := out.Flush(); err != nil {
-		return err
+	if damaged := slices.ContainsFunc(rows, func(r row) bool { _, err := lint.ParseImpact(r.health); return err == nil }); damaged && t.width > 0 {
+		fmt.Fprintln(w, "hist doctor says what to do about the damaged ones")
 	}
 	if more > 0 {
 		_, err := fmt.Fprintf(w, "%d more: --limit %d\n", more, len(list)+more)
@@ -267,9 +293,56 @@ func (t *listTable) write(w io.Writer, list []*glance.Session, more int, now tim
 	return nil
 }
 
+// lines are the rows as lines, the head first, in columns.
+func (t *listTable) lines(rows []row, columns []column) []string {
+	lines := make([]strings.Builder, len(rows)+1)
+	for n, c := range columns {
+		wide := widestOf(rows, c)
+		put := func(line *strings.Builder, text string, paint *color.Color) {
+			line.WriteString(paint.Sprint(text))
+			if n < len(columns)-1 {
+				line.WriteString(strings.Repeat(" ", wide+2-utf8.RuneCountInString(text)))
+			}
+		}
+		put(&lines[0], c.head, t.st.dim)
+		for i := range rows {
+			put(&lines[i+1], *c.of(&rows[i]), t.paint(&rows[i], c.head))
+		}
+	}
+	out := make([]string, len(lines))
+	for i := range lines {
+		out[i] = lines[i].String()
+	}
+	return out
+}
+
+// paint is the colour of a cell: what needs attention has one, and what is archived or repaired, or of a directory that is gone, is
+// dim. What it says stands there in words, too.
+func (t *listTable) paint(r *row, head string) *color.Color {
+	switch {
+	case head == "HEALTH" && r.health == "ok":
+		return t.st.added
+	case head == "HEALTH":
+		if impact, err := lint.ParseImpact(r.health); err == nil {
+			return t.st.impact[impact]
+		}
+		return t.st.dim
+	case head == "LAST TURN" && (strings.HasPrefix(r.turn, "failed") || strings.HasPrefix(r.turn, "open") || strings.HasPrefix(r.turn, "unanswered")):
+		return t.st.impact[lint.Loses]
+	case head == "DIRECTORY" && r.gone, r.health == "archived", r.health == "repaired":
+		return t.st.dim
+	}
+	return t.st.plain
+}
+
 // fit shortens titles and directories so that a row fits in one line of the terminal. Of a directory, the end is kept.
 func (t *listTable) fit(rows []row, columns []column) {
 	room := t.width - 2*(len(columns)-1)
+	if t.width < minForBoth+2*maxName {
+		for i := range rows {
+			rows[i].branch, rows[i].model = clip(rows[i].branch, idDigits), clip(rows[i].model, idDigits)
+		}
+	}
 	titles := 0
 	for _, c := range columns {
 		switch c.head {
@@ -288,8 +361,19 @@ func (t *listTable) fit(rows []row, columns []column) {
 	}
 	for i := range rows {
 		rows[i].title = clip(rows[i].title, titles)
-		rows[i].dir = clipFront(tilde(rows[i].dir), room-titles)
+		rows[i].dir = rows[i].place(room-titles, tilde)
 	}
+}
+
+// goneMark is put before a directory that is not there any more.
+const goneMark = "gone: "
+
+// place is the directory, shortened at its front, with a mark if it is gone.
+func (r *row) place(n int, short func(string) string) string {
+	if r.gone {
+		return goneMark + clipFront(short(r.dir), n-len(goneMark))
+	}
+	return clipFront(short(r.dir), n)
 }
 
 // widestOf is the width of a column, in characters.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"charm.land/huh/v2"
 	"github.com/urfave/cli/v2"
@@ -102,25 +101,11 @@ func (t *listTable) labels(list []*glance.Session, now time.Time) []string {
 	t.width -= cursorColumns
 	columns := t.columns(rows)
 	t.fit(rows, columns)
-	lines := make([]strings.Builder, len(rows)+1)
-	for n, c := range columns {
-		wide := widestOf(rows, c)
-		put := func(line *strings.Builder, text string) {
-			line.WriteString(text)
-			if n < len(columns)-1 {
-				line.WriteString(strings.Repeat(" ", wide+2-utf8.RuneCountInString(text)))
-			}
-		}
-		put(&lines[0], c.head)
-		for i := range rows {
-			put(&lines[i+1], *c.of(&rows[i]))
-		}
-	}
-	out := make([]string, len(lines))
+	lines := t.lines(rows, columns)
 	for i := range lines {
-		out[i] = clip(lines[i].String(), t.width)
+		lines[i] = clip(lines[i], t.width)
 	}
-	return out
+	return lines
 }
 
 // spoken says whether the terminal can't move its cursor, or a screen reader is used.

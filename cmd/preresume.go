@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -13,6 +14,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/cause"
+	"github.com/hist-cli/hist/internal/copies"
 	"github.com/hist-cli/hist/internal/decisions"
 	"github.com/hist-cli/hist/internal/preresume"
 	"github.com/hist-cli/hist/internal/promptly"
@@ -89,7 +91,9 @@ func (p *preRun) run() error {
 			return err
 		}
 	}
-	answer.Replaceable = p.lost
+	if p.lost != nil && !strings.EqualFold(p.lost.Thread, copies.New().Original(answer.Path)) {
+		answer.Replaceable = p.lost
+	}
 	p.warn(t, answer)
 	p.note(answer)
 	if p.resume && answer.OK() {

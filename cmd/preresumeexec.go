@@ -17,7 +17,7 @@ import (
 // that the exit code can be logged; a terminal's own signals reach the command directly. The default command is the answer's:
 // the one that resumes the session, in the directory from which the client finds it.
 func (p *preRun) exec(a *preresume.Answer) error {
-	own := p.resume || len(p.command) == 0
+	own := len(p.command) == 0
 	if len(p.command) == 0 {
 		p.command = a.Resume
 	}
@@ -27,7 +27,10 @@ func (p *preRun) exec(a *preresume.Answer) error {
 	p.log.Ran, p.log.Used = nameOnly(p.command), p.log.Thread
 	p.keep()
 	c := exec.Command(p.command[0], p.command[1:]...)
-	if own && elsewhere(a, p.log.CWD) {
+	switch {
+	case p.resume && isDir(a.CWD):
+		c.Dir = a.CWD
+	case own && elsewhere(a, p.log.CWD):
 		c.Dir = a.Dir()
 	}
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, streamOf(p.env.out), streamOf(p.env.err)

@@ -2,14 +2,19 @@ package cmd
 
 import (
 	"bufio"
+	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 
 	"github.com/hist-cli/hist/internal/format"
+	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/preresume"
+	"github.com/hist-cli/hist/lint"
 )
 
 // show prints an answer, as one JSON object or in words.
@@ -57,14 +62,25 @@ func words(w *bufio.Writer, a *preresume.Answer, width int) {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintln(w, folded(fmt.Sprintf("  %-15s %s", name, oneLine(fmt.Sprintf(format, args...))), width, 18))
 	}
+	command := func(name, text string) { fmt.Fprintf(w, "  %-15s %s\n", name, oneLine(text)) } // whole, to be pasted
 	fmt.Fprintf(w, "%s: %s\n", a.Verdict, oneLine(a.Reason))
 	sessionWords(a, line)
 	troubleWords(a, line)
 	if next := nextOf(a); len(next) > 0 && !a.OK() {
-		line("next", "%s", format.Command(next...))
+		command("next", format.Command(next...))
+	}
+	resume := "resume"
+	switch {
+	case a.OK():
+	case a.Verdict == preresume.InUse:
+		resume = "later"
+	case len(a.Before) > 0, a.Next == preresume.RepairThenResume:
+		resume = "then"
+	default:
+		return // the client does not take it
 	}
 	if len(a.Resume) > 0 {
-		line("resume", "%s", format.Command(a.Resume...))
+		command(resume, fromHere(a.CWD, a.Resume))
 	}
 }
 
@@ -83,6 +99,18 @@ func nextOf(a *preresume.Answer) []string {
 		return []string{"hist", "show", repairOperand(a)}
 	}
 	return nil
+}
+
+// fromHere is a session's command to paste: where the session's directory is another than this one, and is there, it goes to that
+// directory first.
+func fromHere(dir string, command []string) string {
+	there, err := os.Stat(dir)
+	if err == nil && there.IsDir() && filepath.IsAbs(dir) {
+		if here, err := os.Stat("."); err == nil && !os.SameFile(here, there) {
+			return format.Command("cd", dir) + " && " + format.Command(command...)
+		}
+	}
+	return format.Command(command...)
 }
 
 // sessionWords describe the session and its last turn.
@@ -125,8 +153,12 @@ func troubleWords(a *preresume.Answer, line func(name, format string, args ...an
 	if h := a.Holder; h != nil && h.PID != 0 {
 		line("open in", "process %d %s since %s", h.PID, orUnknown(h.Command), orUnknown(h.Started))
 	}
-	for _, f := range a.Findings {
-		line("finding", "%s [%s; %s; fix: %s]", f.Message, f.Rule, f.Impact, f.Fix)
+	for _, of := range slices.Backward(lint.Impacts) {
+		for _, f := range a.Findings {
+			if f.Impact == of.String() {
+				line("finding", "%s: %s [%s]", f.Impact, f.Message, f.Rule)
+			}
+		}
 	}
 	if len(a.Unknown) > 0 {
 		var calls []string
@@ -180,6 +212,15 @@ func looked(path string) bool {
 	return err == nil && slices.ContainsFunc(homes, func(h agentHome) bool {
 		return slices.ContainsFunc(h.agent.Sessions(h.dir), func(dir string) bool { return inside(path, dir) })
 	})
+}
+
+// resumeOf is the command that resumes the session in a file, to be pasted.
+func resumeOf(ctx context.Context, path string, command []string) string {
+	s, err := glance.Look(ctx, path, glance.Options{})
+	if err != nil {
+		return format.Command(command...)
+	}
+	return fromHere(s.CWD, command)
 }
 
 // clientWords are the client's version, the form of its history, its model and its provider, as far as they are known.

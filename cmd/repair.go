@@ -58,6 +58,9 @@ func repairCommand(e *env) *cli.Command {
 	}
 }
 
+// fewSessions is how many named sessions have their changes listed; of more, each has a line.
+const fewSessions = 3
+
 // repairRun is one run of the command.
 type repairRun struct {
 	env        *env
@@ -101,6 +104,7 @@ func (e *env) repair(c *cli.Context) error {
 	}
 	r.bar = e.newProgress(list, passesOfRepair)
 	defer func() { r.bar.end() }()
+	r.print.batch = (len(list) > fewSessions || len(operands) == 0 && len(list) > 1) && !r.print.diff && !r.print.verbose
 	if r.print.whole = len(operands) == 0; r.print.whole {
 		if list, err = r.agreed(c.Context, list); err != nil {
 			return err
@@ -160,8 +164,11 @@ func (r *repairRun) flags(operands []string) error {
 	if err := r.page(); err != nil {
 		return err
 	}
-	r.print, err = r.env.reportPrinter(r.c, r.mode == repair.ToStream)
-	return err
+	if r.print, err = r.env.reportPrinter(r.c, r.mode == repair.ToStream); err != nil {
+		return err
+	}
+	r.print.anew = r.wanted() == repair.NewThread
+	return nil
 }
 
 // chosen decides what is to be repaired.

@@ -30,6 +30,9 @@ type reportPrinter struct {
 	verbose bool
 	width   int    // of the terminal, in columns; 0 if it is not one
 	whole   bool   // all sessions were asked for, so those with nothing to repair are only counted
+	batch   bool   // a line a session
+	anew    bool   // the copies are threads of their own
+	mended  int64  // of a batch: sessions that were repaired, or would be
 	healthy int64  // how many these are
 	nothing string // what is said of these
 	page    string // file for the HTML report, "" for none
@@ -94,10 +97,44 @@ func (p *reportPrinter) report(rep *repair.Report) error {
 		if rep.Target != "" {
 			fmt.Fprintf(p.w, "  copied to: %s\n", oneLine(rep.Target))
 		}
+	case p.batch:
+		p.row(rep)
 	default:
 		p.text(rep)
 	}
 	return p.w.Flush()
+}
+
+// row is one session of a batch in a line: what became of it, then, where there is a copy, the command that goes on with that.
+func (p *reportPrinter) row(rep *repair.Report) {
+	line := shortOf(cmp.Or(lint.NameOf(rep.Source, true).ThreadID, rep.Thread), rep.Source) + "  "
+	switch {
+	case len(rep.Edits) == 0 || rep.Target == "" && rep.Mode != repair.DryRun.String() && rep.Mode != repair.ToStream.String():
+		line += "left as it is: nothing of it can be repaired this way"
+	default:
+		p.mended++
+		line += count(int64(len(rep.Edits)), "change", "changes") + ": " + rep.History.Words()
+	}
+	fmt.Fprintln(p.w, folded(line, p.width, 4))
+	switch {
+	case len(rep.Edits) == 0 || rep.Target == "" || rep.Mode == repair.DryRun.String():
+	case rep.Refused(), len(rep.Resume) == 0, rep.Mode != runs.NewThread:
+		fmt.Fprintf(p.w, "    written: %s\n", oneLine(rep.Target))
+	default:
+		fmt.Fprintf(p.w, "    %s\n", p.st.bold.Sprint(resumeOf(p.c.Context, rep.Target, rep.Resume)))
+	}
+}
+
+// summary is the last line of a batch.
+func (p *reportPrinter) summary(dry bool) {
+	switch {
+	case p.mended == 0:
+		return
+	case dry:
+		fmt.Fprintf(p.w, "%s would be repaired; nothing was written (dry run); -v shows each change\n", count(p.mended, "session", "sessions"))
+	default:
+		fmt.Fprintf(p.w, "%s repaired\n", count(p.mended, "session was", "sessions were"))
+	}
 }
 
 func (p *reportPrinter) end(ctx context.Context, c *cli.Context, run *runs.Run) error {
@@ -106,11 +143,15 @@ func (p *reportPrinter) end(ctx context.Context, c *cli.Context, run *runs.Run) 
 			return err
 		}
 	}
+	p.summary(c.Bool("dry-run"))
 	if p.healthy > 0 {
 		fmt.Fprintf(p.w, "%s: %s\n", count(p.healthy, "session", "sessions"), p.nothing)
 	}
 	if run != nil && !p.json && len(run.Manifest.Files) > 0 && isDir(run.Path()) {
 		fmt.Fprintf(p.w, "undo:   hist undo %s\n", run.Manifest.Run)
+		if len(run.Manifest.Files) > 1 {
+			fmt.Fprintf(p.w, "        hist undo %s SESSION undoes one of them\n", run.Manifest.Run)
+		}
 	}
 	return p.w.Flush()
 }
@@ -123,6 +164,14 @@ func renumbered(rep *repair.Report) string {
 		}
 	}
 	return ""
+}
+
+// edited says of which record that was edited no change is listed: a copy's header has another id.
+func (p *reportPrinter) edited(rep *repair.Report) string {
+	if rep.Totals.Edited == 0 || !p.anew {
+		return ""
+	}
+	return " (with its header, for a copy has an id of its own)"
 }
 
 func (p *reportPrinter) text(rep *repair.Report) {
@@ -144,13 +193,17 @@ func (p *reportPrinter) text(rep *repair.Report) {
 		}
 	}
 	t := rep.Totals
-	fmt.Fprintf(p.w, "  records: %d read, %d untouched, %s%d edited, %d added, %d set aside\n", t.Read, t.Untouched, renumbered(rep), t.Edited, t.Added, t.SetAside)
+	aside := ""
+	if t.SetAside > 0 || p.verbose {
+		aside = fmt.Sprintf(", %d taken out", t.SetAside)
+	}
+	fmt.Fprintln(p.w, folded(fmt.Sprintf("  records: %d read, %d untouched, %s%d edited%s, %d added%s", t.Read, t.Untouched, renumbered(rep), t.Edited, p.edited(rep), t.Added, aside), p.width, 4))
 	fmt.Fprintln(p.w, folded("  "+rep.History.Words(), p.width, 4))
 	if rep.Proof != "" {
 		fmt.Fprintf(p.w, "  untouched lines: SHA-256 %s, the same before and after\n", rep.Proof[:16]+"…")
 	}
 	if rep.Aside != "" {
-		fmt.Fprintf(p.w, "  set aside: %s\n", oneLine(rep.Aside))
+		fmt.Fprintf(p.w, "  taken out, and kept: %s\n", oneLine(rep.Aside))
 	}
 	for _, n := range rep.Notes {
 		fmt.Fprintln(p.w, folded("  "+oneLine(n), p.width, 4))
@@ -183,11 +236,11 @@ func (p *reportPrinter) resume(rep *repair.Report) {
 		fmt.Fprintln(p.w, "resume: its client does not accept the id, so no command resumes it")
 		return
 	}
-	fmt.Fprintf(p.w, "resume: %s", p.st.bold.Sprint(format.Command(rep.Resume...)))
 	if !found(rep.Target) {
-		fmt.Fprint(p.w, where(rep.Resume))
+		fmt.Fprintf(p.w, "resume: %s%s\n", p.st.bold.Sprint(format.Command(rep.Resume...)), where(rep.Resume))
+		return
 	}
-	fmt.Fprintln(p.w)
+	fmt.Fprintf(p.w, "resume: %s\n", p.st.bold.Sprint(resumeOf(p.c.Context, rep.Target, rep.Resume)))
 }
 
 // found says whether the agent finds a session where it is: inside its home, but not in its archive.
@@ -207,7 +260,7 @@ func found(path string) bool {
 
 // fixWords say, in a user's words, what each kind of fix promises.
 var fixWords = map[string]string{
-	lint.Exact.String(): "nothing of it is lost", lint.Recovered.String(): "recovered", lint.StandIn.String(): "a stand-in replaces what can't be known or read; the rest is kept",
+	lint.Exact.String(): "nothing of it is lost", lint.Recovered.String(): "recovered", lint.StandIn.String(): "a placeholder stands for what can't be known or read; the rest is kept",
 	lint.SetAside.String(): "taken out of the session, and kept in the run's record",
 }
 
@@ -265,7 +318,7 @@ func (p *reportPrinter) mend(e *repair.Entry) string {
 	case e.From != "" && e.Fix == lint.SetAside.String():
 		text = "recovered from " + oneLine(e.From) + "; the rest is " + text
 	case e.From != "" && e.Fix == lint.StandIn.String():
-		text = "recovered from " + oneLine(e.From) + "; a stand-in replaces what can't be known or read"
+		text = "recovered from " + oneLine(e.From) + "; a placeholder stands for what can't be known or read"
 	case e.From != "":
 		text += " from " + oneLine(e.From)
 	case e.Fix == lint.Recovered.String():

@@ -111,7 +111,7 @@ func (p *preRun) handOver(a *preresume.Answer) error {
 		return errors.New("hist knows no command that resumes this session")
 	}
 	p.env.brief(a)
-	fmt.Fprintln(p.env.err, oneLine(format.Command(append(a.Resume, p.command...)...)))
 	p.command = append(a.Resume[:len(a.Resume):len(a.Resume)], p.command...)
+	fmt.Fprintln(p.env.err, oneLine(fromHere(a.CWD, p.command)))
 	return p.exec(a)
 }

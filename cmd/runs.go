@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -69,17 +70,37 @@ type listedRun struct {
 	Started string      `json:"started"`
 	Version string      `json:"hist"`
 	State   string      `json:"state"`
+	Can     int         `json:"undoable"` // how many of the files hist undo would change now
 	Bytes   int64       `json:"bytes"`
 	Files   []runs.File `json:"files"`
 	Next    []string    `json:"next,omitempty"` // the command that undoes it, if that is still possible
 }
 
-func aboutRun(m *runs.Manifest) listedRun {
-	l := listedRun{Run: m.Run, Started: stamp(m.Started), Version: m.Version, State: string(m.State()), Bytes: sizeOfRun(m.Run), Files: m.Files}
-	if m.State().Live() {
+func aboutRun(ctx context.Context, m *runs.Manifest) listedRun {
+	can, _ := m.Undoable(ctx)
+	l := listedRun{Run: m.Run, Started: stamp(m.Started), Version: m.Version, State: string(m.State()), Can: can, Bytes: sizeOfRun(m.Run), Files: m.Files}
+	if can > 0 {
 		l.Next = []string{"hist", "undo", m.Run}
 	}
 	return l
+}
+
+// stateOf says what can still be done about a run, as its sessions are now.
+func stateOf(ctx context.Context, m *runs.Manifest) string {
+	state := m.State()
+	if state != runs.Open && state != runs.InPart {
+		return string(state)
+	}
+	can, pending := m.Undoable(ctx)
+	switch {
+	case can == 0:
+		return "can't be undone any more: changed or removed since"
+	case can < pending:
+		return fmt.Sprintf("%d of %d can be undone, each by its id", can, pending)
+	case state == runs.InPart:
+		return fmt.Sprintf("%s; %d can be undone", state, can)
+	}
+	return string(state)
 }
 
 // sizeOfRun is how many bytes a record takes, as far as that can be found out.
@@ -109,14 +130,14 @@ func (e *env) listRuns(c *cli.Context) error {
 			Runs   []listedRun `json:"runs"`
 		}{"hist.runs/1", []listedRun{}}
 		for i := range list {
-			out.Runs = append(out.Runs, aboutRun(&list[i]))
+			out.Runs = append(out.Runs, aboutRun(c.Context, &list[i]))
 		}
 		for _, u := range withoutRecord(list, bad) {
 			out.Runs = append(out.Runs, listedRun{Run: u.Run, Started: stamp(u.Started()), State: unreadable, Bytes: sizeOfRun(u.Run), Files: []runs.File{}})
 		}
 		err = format.Write(w, out)
 	} else if len(list) > 0 || len(bad) > 0 {
-		err = runTable(w, list, withoutRecord(list, bad), time.Now())
+		err = runTable(c.Context, w, list, withoutRecord(list, bad), time.Now())
 	} else {
 		_, err = fmt.Fprintln(w, "no repair is on record")
 	}
@@ -146,7 +167,7 @@ func withoutRecord(list []runs.Manifest, bad []runs.Unread) []runs.Unread {
 }
 
 // runTable prints a row for each run; those whose record can't be read come last.
-func runTable(w io.Writer, list []runs.Manifest, bad []runs.Unread, now time.Time) error {
+func runTable(ctx context.Context, w io.Writer, list []runs.Manifest, bad []runs.Unread, now time.Time) error {
 	if len(list)+len(bad) == 0 {
 		return nil
 	}
@@ -154,7 +175,7 @@ func runTable(w io.Writer, list []runs.Manifest, bad []runs.Unread, now time.Tim
 	fmt.Fprintln(t, "RUN\tAGE\tSESSION\tSIZE\tSTATE")
 	for i := range list {
 		m := &list[i]
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Run, age(now.Sub(m.Started)), sessionsOf(m), bytesOf(sizeOfRun(m.Run)), m.State())
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Run, age(now.Sub(m.Started)), sessionsOf(m), bytesOf(sizeOfRun(m.Run)), stateOf(ctx, m))
 	}
 	for _, u := range bad {
 		fmt.Fprintf(t, "%s\t%s\t?\t%s\t%s\n", u.Run, age(now.Sub(u.Started())), bytesOf(sizeOfRun(u.Run)), unreadable)
@@ -192,12 +213,12 @@ func (e *env) showRun(c *cli.Context, id string) error {
 		if err := format.Write(w, struct {
 			Schema string `json:"schema"`
 			listedRun
-		}{"hist.run/1", aboutRun(m)}); err != nil {
+		}{"hist.run/1", aboutRun(c.Context, m)}); err != nil {
 			return fmt.Errorf("writing the run: %w", err)
 		}
 		return w.Flush()
 	}
-	fmt.Fprintf(w, "%s  %s, by hist %s; %s\n", m.Run, m.Started.Local().Format(time.DateTime), oneLine(m.Version), m.State())
+	fmt.Fprintf(w, "%s  %s, by hist %s; %s\n", m.Run, m.Started.Local().Format(time.DateTime), oneLine(m.Version), stateOf(c.Context, m))
 	for i := range m.Files {
 		f := &m.Files[i]
 		fmt.Fprintf(w, "  %s\n    ", oneLine(f.Source))
@@ -216,8 +237,11 @@ func (e *env) showRun(c *cli.Context, id string) error {
 		fmt.Fprintf(w, "; %s before, %s after\n", bytesOf(f.SizeBefore), bytesOf(f.SizeAfter))
 	}
 	fmt.Fprintf(w, "record: %s\n", oneLine(run.Path()))
-	if m.State() == runs.Open {
+	switch can, pending := m.Undoable(c.Context); {
+	case can > 0 && can == pending:
 		fmt.Fprintf(w, "undo:   hist undo %s\n", m.Run)
+	case can > 0:
+		fmt.Fprintf(w, "undo:   hist undo %s SESSION, for each that has not changed\n", m.Run)
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("writing the run: %w", err)
@@ -253,7 +277,7 @@ func (e *env) pruneRuns(c *cli.Context) error {
 		}
 		return left
 	}
-	if err := runTable(e.out, old, nil, now); err != nil {
+	if err := runTable(c.Context, e.out, old, nil, now); err != nil {
 		return fmt.Errorf("writing the list: %w", err)
 	}
 	var size int64

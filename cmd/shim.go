@@ -180,7 +180,7 @@ func (e *env) shimStatus(c *cli.Context) error {
 	all = slices.DeleteFunc(all, func(d decisions.Decision) bool { return d.Via == "" })
 	all = all[max(0, len(all)-shownDecisions):]
 	slices.Reverse(all)
-	if err := decisionTable(e.out, all); err != nil {
+	if err := decisionTable(e.out, all, widthOf(e.out)); err != nil {
 		return fmt.Errorf("writing the answer: %w", err)
 	}
 	if !stands {

@@ -28,7 +28,8 @@ func showCommand(e *env) *cli.Command {
 			lastFlag(), anyFlag(), agentFlag(),
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the timeline: text, json (one object), or jsonl (one per entry)"},
 			&cli.StringFlag{Name: "html", Usage: "write one page for a browser to `FILE`, which must not exist"},
-			&cli.BoolFlag{Name: "show-content", Usage: "show the words of prompts and answers, and the inputs and outputs of calls", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "show-content", Usage: "show all words: prompts, answers and readable reasoning, and the inputs and outputs of calls", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "redact", Usage: "show no words; a terminal shows the first of each prompt and answer", DisableDefaultText: true},
 			colorFlag(),
 		},
 		OnUsageError: onUsageError, Action: e.show,
@@ -52,12 +53,16 @@ type shown struct {
 	title    string   // "" if no words of the conversation are to be shown
 	resume   []string // the command that resumes it
 	newer    string   // the file that has replaced it by a revert, "" if none is shown
+	repair   []string // the command that repairs it
 }
 
 func (e *env) show(c *cli.Context) error {
 	operands, err := operandsOf(c)
 	if err != nil {
 		return err
+	}
+	if c.Bool("redact") && c.Bool("show-content") {
+		return usage("--redact and --show-content exclude each other")
 	}
 	if len(operands) == 0 && e.asks() {
 		path, err := e.pick(c, "Show which session?")
@@ -131,8 +136,12 @@ func (e *env) showOne(c *cli.Context, t target, print showPrinter) error {
 	}
 	defer r.src.Close()
 	s := &shown{path: t.path, newer: t.newer, summary: r.result.Summary, findings: r.result.Findings}
+	s.repair = []string{"hist", "repair", operandOf(t.path)}
 	if g, err := glance.Look(c.Context, t.path, glance.Options{Content: true}); err == nil && t.path != "-" {
 		s.modified, s.resume = g.Modified, g.Resume()
+		if t.home != "" && g.Thread != "" {
+			s.repair[2] = g.Thread
+		}
 		if c.Bool("show-content") {
 			s.title = clip((&titles{byHome: map[string]map[string]string{}}).of(c.Context, g, t.home), maxTitle)
 		}
@@ -152,7 +161,11 @@ func (e *env) showOne(c *cli.Context, t target, print showPrinter) error {
 	if err := print.begin(s); err != nil {
 		return fmt.Errorf("writing the timeline: %w", err)
 	}
-	err = timeline.Read(c.Context, in, timeline.Options{Agent: all.Named(r.result.Summary.Agent), Findings: s.findings, Content: c.Bool("show-content"), Live: opts.Live, Sent: sent}, print.entry)
+	content := c.Bool("show-content")
+	if p, ok := print.(*timelinePrinter); ok && isTerminal(e.out) && !content && !c.Bool("redact") && (conf == nil || !conf.NoTitles) {
+		p.clipped, content = true, true
+	}
+	err = timeline.Read(c.Context, in, timeline.Options{Agent: all.Named(r.result.Summary.Agent), Findings: s.findings, Content: content, Live: opts.Live, Sent: sent}, print.entry)
 	switch partial := s.summary.Partial; {
 	case partial != nil:
 		err = fmt.Errorf("%s: read up to byte %d only: %w", t.path, s.summary.Bytes, partial)

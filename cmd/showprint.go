@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
@@ -15,6 +16,7 @@ import (
 // timelinePrinter shows a session to people, line by line, so that a pager may be put behind it.
 type timelinePrinter struct {
 	unsent       bool // the turn is not sent
+	clipped      bool // the first words of prompts and answers are shown
 	w            *bufio.Writer
 	st           *styles
 	width        int // of the terminal, in columns; 0 if it is not one
@@ -108,6 +110,14 @@ const notSent = "(not sent)"
 // line is an entry in words.
 func (p *timelinePrinter) line(e *timeline.Entry) string {
 	words := oneLine(describeEntry(e))
+	if p.clipped && e.Text != "" {
+		room := proseWidth
+		if p.width > 0 {
+			room = p.width
+		}
+		said := strings.Join(strings.Fields(printable(e.Text)), " ")
+		words = e.Kind.String() + ": " + clip(said, room-len(e.Kind.String())-clockColumns)
+	}
 	switch {
 	case e.Kind == timeline.Call:
 		return p.st.bold.Sprint(oneLine(callName(e))) + ": " + p.how(e).Sprint(oneLine(outcome(e)))
@@ -116,6 +126,9 @@ func (p *timelinePrinter) line(e *timeline.Entry) string {
 	}
 	return words
 }
+
+// clockColumns are what a line takes beside an entry's words.
+const clockColumns = 14
 
 // how is the colour of a call's outcome.
 func (p *timelinePrinter) how(e *timeline.Entry) interface{ Sprint(...any) string } {
@@ -229,6 +242,9 @@ func took(d time.Duration) string {
 
 // content prints an entry's words below it, if it has any.
 func (p *timelinePrinter) content(e *timeline.Entry) {
+	if p.clipped {
+		return
+	}
 	for _, block := range []struct{ mark, text string }{{"", e.Text}, {"> ", e.Asked}, {"< ", e.Got}} {
 		if block.text == "" {
 			continue
@@ -242,12 +258,20 @@ func (p *timelinePrinter) content(e *timeline.Entry) {
 func (p *timelinePrinter) end() error {
 	line := fmt.Sprintf("\n%s, %s; %s. Times are UTC.", count(p.turns, "turn", "turns"), count(p.calls, "call", "calls"), p.shown.verdict())
 	fmt.Fprintln(p.w, line)
+	if p.shown.damaged() > 0 && p.shown.path != "-" {
+		fmt.Fprintln(p.w, "next: "+format.Command(p.shown.repair...))
+	}
 	return p.w.Flush()
+}
+
+// damaged is how many findings are more than notes.
+func (s *shown) damaged() int64 {
+	return s.counts[lint.Blocks] + s.counts[lint.Loses] + s.counts[lint.Rejects] + s.counts[lint.Shows]
 }
 
 // verdict is the summary of the findings.
 func (s *shown) verdict() string {
-	found := s.counts[lint.Blocks] + s.counts[lint.Loses] + s.counts[lint.Rejects] + s.counts[lint.Shows]
+	found := s.damaged()
 	line := "nothing is damaged"
 	if found > 0 {
 		line = count(found, "finding", "findings")

@@ -45,6 +45,9 @@ func (t *titles) of(ctx context.Context, s *glance.Session, home string) string 
 		}
 	}
 	title := t.byHome[home][strings.ToLower(s.Thread)]
+	if typed, ok := s.Agent.Words().(agent.Typer); ok {
+		title = typed.Typed(title)
+	}
 	if title == "" {
 		title = s.First
 	}

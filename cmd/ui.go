@@ -29,11 +29,11 @@ func oneLine(s string) string { return format.OneLine(s) }
 
 // styles are the colours in use; without colour, all of them are plain.
 type styles struct {
-	path, bold, dim *color.Color
-	impact          map[lint.Impact]*color.Color
-	added, removed  *color.Color
-	marked          *color.Color
-	on              bool
+	path, bold, dim, plain *color.Color
+	impact                 map[lint.Impact]*color.Color
+	added, removed         *color.Color
+	marked                 *color.Color
+	on                     bool
 }
 
 func newStyles(on bool) *styles {
@@ -47,7 +47,7 @@ func newStyles(on bool) *styles {
 		return c
 	}
 	return &styles{
-		on: on, path: make(color.Bold), bold: make(color.Bold), dim: make(color.Faint),
+		on: on, path: make(color.Bold), bold: make(color.Bold), dim: make(color.Faint), plain: make(),
 		impact: map[lint.Impact]*color.Color{
 			lint.Blocks: make(color.FgRed, color.Bold), lint.Rejects: make(color.FgMagenta), lint.Loses: make(color.FgYellow), lint.Shows: make(color.FgBlue), lint.Notes: make(color.FgCyan),
 		},

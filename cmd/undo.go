@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -11,22 +12,20 @@ import (
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/lint"
 	"github.com/hist-cli/hist/repair"
 )
 
 func undoCommand(e *env) *cli.Command {
 	return &cli.Command{
-		Name: "undo", Usage: "undo a repair, byte for byte", ArgsUsage: "[RUN]",
-		Description: "RUN is the id that repair printed, or its beginning; without it, the newest repair that can still be\nundone is. If a session has changed since the repair, nothing is undone.",
+		Name: "undo", Usage: "undo a repair, byte for byte", ArgsUsage: "[RUN [SESSION ...]]",
+		Description: "RUN is the id that repair printed, or its beginning; without it, the newest repair that has not been undone. If a session\nhas changed since the repair, nothing is undone; with SESSION, only these sessions of the run count.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "change nothing, only say what would be done", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object", DisableDefaultText: true},
 		},
 		OnUsageError: onUsageError,
 		Action: func(c *cli.Context) error {
-			if c.NArg() > 1 {
-				return usage("undo takes one run at a time")
-			}
 			if slices.Contains(c.Args().Slice(), "") { // a script's variable is not set: that does not mean the newest run
 				return errNoRun
 			}
@@ -46,12 +45,16 @@ func (e *env) undo(c *cli.Context) error {
 		}
 		return err
 	}
+	only, err := onlySessions(run, c.Args().Tail())
+	if err != nil {
+		return err
+	}
 	claims := repair.Claims{HomeOf: homeOf, Dependants: homes.DependantsOfMany()}
 	undo, says := run.Undo, undoneWords
 	if c.Bool("dry-run") {
 		undo, says = run.Preview, wouldUndoWords
 	}
-	done, err := undo(c.Context, claims)
+	done, err := undo(c.Context, claims, only...)
 	if c.Bool("json") {
 		return errors.Join(asInUse(err), e.undoneJSON(c, run.Manifest.Run, done))
 	}
@@ -97,6 +100,27 @@ func (e *env) undoneJSON(c *cli.Context, run string, done []runs.Undone) error {
 	}
 	return format.Write(e.out, out)
 }
+
+// onlySessions says which files of a run are those of the named sessions: by a path, or by the id, or its beginning, of the repaired
+// session or of its copy. It is empty if none is named.
+func onlySessions(run *runs.Run, names []string) (only []func(*runs.File) bool, err error) {
+	for _, name := range names {
+		is := func(f *runs.File) bool {
+			return slices.ContainsFunc([]string{f.Source, f.Target}, func(path string) bool {
+				n := lint.NameOf(path, true)
+				return path == absolute(name) || len(name) >= idBegin && (strings.HasPrefix(n.ThreadID, strings.ToLower(name)) || strings.HasPrefix(n.FileID, strings.ToLower(name)))
+			})
+		}
+		if !slices.ContainsFunc(run.Manifest.Files, func(f runs.File) bool { return is(&f) }) {
+			return nil, usage("run %s repaired no session %q; hist runs show %s lists them", run.Manifest.Run, name, run.Manifest.Run)
+		}
+		only = append(only, is)
+	}
+	return only, nil
+}
+
+// idBegin is how many digits of an id are enough.
+const idBegin = 8
 
 // asInUse gives the error about a file in use its exit code.
 func asInUse(err error) error {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/copies"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"
@@ -85,7 +86,11 @@ func related(ctx context.Context, homeDir string, g *glance.Session) ([]Related,
 	if base := g.Header.BaseThread; base != "" {
 		list = append(list, Related{Relation: "continues", Thread: base, Resume: g.Agent.Resume(base)})
 	} else if from := g.Header.ForkedFrom; from != "" {
-		list = append(list, Related{Relation: "fork_of", Thread: from, Resume: g.Agent.Resume(from)})
+		fork := Related{Relation: "fork_of", Thread: from}
+		if !strings.EqualFold(copies.New().Original(g.Path), from) { // nobody should go on with the damaged original of a repaired copy
+			fork.Resume = g.Agent.Resume(from)
+		}
+		list = append(list, fork)
 	}
 	files, err := newest(ctx, homeDir)
 	if err != nil {

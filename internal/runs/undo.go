@@ -78,9 +78,9 @@ func (unclaimed) Release()                       {}
 // and a copy that the run made is removed. First every file is checked, and if one is not exactly what the run left
 // (ErrMovedOn), its backup is not intact (ErrBackup) or claims says that it must stay, nothing is changed at all. An
 // error during the changes comes with what was done so far; a second call goes on from there. claims may be nil if the
-// caller knows that nobody uses the files.
-func (r *Run) Undo(ctx context.Context, claims Claims) ([]Undone, error) {
-	steps, err := r.steps(ctx, claims)
+// caller knows that nobody uses the files. With only, files of which none of it is true count for nothing, and stay as they are.
+func (r *Run) Undo(ctx context.Context, claims Claims, only ...func(*File) bool) ([]Undone, error) {
+	steps, err := r.steps(ctx, claims, only)
 	if err != nil {
 		return nil, err
 	}
@@ -96,13 +96,16 @@ func (r *Run) Undo(ctx context.Context, claims Claims) ([]Undone, error) {
 			return done, err
 		}
 	}
+	if slices.ContainsFunc(r.Manifest.Files, func(f File) bool { return f.pending() }) {
+		return done, nil
+	}
 	r.Manifest.UndoneAt = time.Now().UTC()
 	return done, r.note(entry{UndoneAt: r.Manifest.UndoneAt}, true)
 }
 
 // Preview returns what Undo would do, or the error with which it would refuse, and changes nothing.
-func (r *Run) Preview(ctx context.Context, claims Claims) ([]Undone, error) {
-	steps, err := r.steps(ctx, claims)
+func (r *Run) Preview(ctx context.Context, claims Claims, only ...func(*File) bool) ([]Undone, error) {
+	steps, err := r.steps(ctx, claims, only)
 	var would []Undone
 	for _, u := range steps {
 		would = append(would, Undone{Path: u.path(), Action: u.action})
@@ -110,8 +113,27 @@ func (r *Run) Preview(ctx context.Context, claims Claims) ([]Undone, error) {
 	return would, err
 }
 
-// steps checks every file of the run and decides what to do with it.
-func (r *Run) steps(ctx context.Context, claims Claims) ([]*undoing, error) {
+// Undoable is how many files of the run Undo would change, as they are now, and how many of it are not undone. It writes nothing.
+func (m *Manifest) Undoable(ctx context.Context) (can, pending int) {
+	root, err := Dir()
+	if err != nil {
+		return 0, 0
+	}
+	r := &Run{Manifest: *m, dir: filepath.Join(root, m.Run)}
+	for i := range m.Files {
+		if !m.Files[i].pending() {
+			continue
+		}
+		pending++
+		if u, err := r.examine(ctx, i); err == nil && u.changes() {
+			can++
+		}
+	}
+	return can, pending
+}
+
+// steps checks the files of the run and decides what to do with each.
+func (r *Run) steps(ctx context.Context, claims Claims, only []func(*File) bool) ([]*undoing, error) {
 	if !r.Manifest.UndoneAt.IsZero() {
 		return nil, fmt.Errorf("run %s: %w, on %s", r.Manifest.Run, ErrUndone, r.Manifest.UndoneAt.Format(time.RFC3339))
 	}
@@ -124,7 +146,7 @@ func (r *Run) steps(ctx context.Context, claims Claims) ([]*undoing, error) {
 	for i := range r.Manifest.Files {
 		f := &r.Manifest.Files[i]
 		published = published || f.Published || f.pending()
-		if f.Undone {
+		if f.Undone || len(only) > 0 && !slices.ContainsFunc(only, func(is func(*File) bool) bool { return is(f) }) {
 			continue
 		}
 		u, err := r.examine(ctx, i)

@@ -99,7 +99,7 @@ func (Agent) About(head []byte) agent.About {
 	case !wholeObject(line):
 		return agent.About{Fault: "the first line can't be read"}
 	case !(Agent{}).IsHeader(line):
-		return agent.About{Fault: "the first record is no session_meta"}
+		return agent.About{Fault: "the first record is no header"}
 	}
 	a := agent.About{Info: ReadHeader(line)}
 	if faults := HeaderFaults(line, Known{}); len(faults) > 0 {
@@ -115,4 +115,15 @@ func (Agent) About(head []byte) agent.About {
 func wholeObject(line []byte) bool {
 	v := shape.ScanOne(line, make([]jsonl.Span, fieldCount))
 	return v.Fault == jsonl.None && v.Object
+}
+
+// request begins what the user typed, behind what an editor's extension has put before it.
+const request = "## My request for Codex:"
+
+// Typed is what the user typed of a prompt.
+func (Words) Typed(prompt string) string {
+	if _, typed, ok := strings.Cut(prompt, request); ok && strings.HasPrefix(strings.TrimSpace(prompt), "# Context from my IDE setup") {
+		return strings.TrimSpace(typed)
+	}
+	return prompt
 }

@@ -24,7 +24,7 @@ func (h *Home) projection(ctx context.Context, src *source.Source, res *lint.Res
 	}
 	fault := ""
 	if view.Offset > res.Summary.Bytes {
-		fault = fmt.Sprintf("the client's view of this session has read %d bytes of it, but it has %d", view.Offset, res.Summary.Bytes)
+		fault = fmt.Sprintf("the client shows another state of this session than the file has: its database goes to byte %d, the file to %d", view.Offset, res.Summary.Bytes)
 	} else {
 		fault, err = misplaced(ctx, src, view, res.Summary.Bytes)
 	}
@@ -49,7 +49,7 @@ func misplaced(ctx context.Context, src *source.Source, view store.Projection, s
 	refs := []source.Ref{at(view.Offset)}
 	for _, t := range view.Turns {
 		if t.Offset < 0 || t.Offset >= size {
-			return fmt.Sprintf("the client's view of this session says that turn %s begins at byte %d, but it has %d", t.ID, t.Offset, size), nil
+			return fmt.Sprintf("the client shows another state of this session than the file has: its database says that turn %s begins at byte %d, but it has %d", t.ID, t.Offset, size), nil
 		}
 		refs = append(refs, at(t.Offset))
 	}
@@ -58,21 +58,21 @@ func misplaced(ctx context.Context, src *source.Source, view store.Projection, s
 		return "", err
 	}
 	if view.Offset > 0 && view.Offset < size && heads[0][0] != '\n' {
-		return fmt.Sprintf("the client's view of this session ends in the middle of a line (byte %d)", view.Offset), nil
+		return fmt.Sprintf("the client shows another state of this session than the file has: its database goes up to the middle of a line (byte %d)", view.Offset), nil
 	}
 	for i, t := range view.Turns {
 		head := heads[i+1]
 		if t.Offset > 0 {
 			if head[0] != '\n' {
-				return fmt.Sprintf("the client's view of this session says that turn %s begins in the middle of a line (byte %d)", t.ID, t.Offset), nil
+				return fmt.Sprintf("the client shows another state of this session than the file has: its database says that turn %s begins in the middle of a line (byte %d)", t.ID, t.Offset), nil
 			}
 			head = head[1:]
 		}
 		if n := gjson.GetBytes(head, "ordinal"); n.Type == gjson.Number && n.Int() != t.Ordinal {
-			return fmt.Sprintf("the client's view of this session says that turn %s begins at byte %d with record %d; there is record %d", t.ID, t.Offset, t.Ordinal, n.Int()), nil
+			return fmt.Sprintf("the client shows another state of this session than the file has: its database says that turn %s begins at byte %d with record %d; there is record %d", t.ID, t.Offset, t.Ordinal, n.Int()), nil
 		}
 		if id := gjson.GetBytes(head, "payload.turn_id"); id.Type == gjson.String && id.Str != t.ID {
-			return fmt.Sprintf("the client's view of this session says that turn %s begins at byte %d; turn %s does", t.ID, t.Offset, id.Str), nil
+			return fmt.Sprintf("the client shows another state of this session than the file has: its database says that turn %s begins at byte %d; turn %s does", t.ID, t.Offset, id.Str), nil
 		}
 	}
 	return "", nil

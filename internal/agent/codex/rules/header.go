@@ -262,7 +262,7 @@ func (c *headerChecker) strayHeaders() {
 	for _, s := range c.strays {
 		f := finding.Finding{
 			Rule: ruleStrayHeader, Impact: finding.Loses, Fix: finding.SetAside, Pos: s.ref.Pos, Offset: s.ref.Offset, Record: "session_meta",
-			Message: "a second session_meta: the client forgets everything above it",
+			Message: "a second header: the client forgets everything above it",
 			Edits:   []finding.Edit{{At: s.ref.Pos, Op: finding.Remove}},
 		}
 		if gjson.GetBytes(s.line, "payload.id").String() == c.run.header.ID {

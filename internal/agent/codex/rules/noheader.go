@@ -59,7 +59,7 @@ func (c *headerChecker) named(id string) int64 {
 
 // missing reports a session without a header and rebuilds one.
 func (c *headerChecker) missing() {
-	f := finding.Finding{Rule: ruleNoHeader, Impact: finding.Blocks, Fix: finding.StandIn, Pos: session.Pos{Line: 1}, Message: "no session_meta can be read: the client does not know whose session this is"}
+	f := finding.Finding{Rule: ruleNoHeader, Impact: finding.Blocks, Fix: finding.StandIn, Pos: session.Pos{Line: 1}, Message: "the header can't be read: the client does not know whose session this is"}
 	k := c.known()
 	if c.torn != nil {
 		k = fromTorn(k, c.torn)
