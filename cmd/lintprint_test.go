@@ -19,15 +19,15 @@ func TestSummaryOfMendable(t *testing.T) {
 		want    string
 		option  string
 	}{
-		{lint.Summary{}, []lint.Fix{lint.Exact, lint.StandIn}, "1 session is damaged: 2 findings, all of which can be repaired", ""},
-		{lint.Summary{}, []lint.Fix{lint.Exact, lint.NoFix}, "1 session is damaged: 1 of 2 findings can be repaired", ""},
-		{lint.Summary{}, []lint.Fix{lint.NoFix, lint.NoFix}, "1 session is damaged: 2 findings, none of which can be repaired", ""},
-		{lint.Summary{TooLong: true}, []lint.Fix{lint.Exact, lint.StandIn}, "1 session is damaged: 2 findings, none of which can be repaired", ""},
-		{lint.Summary{TooLong: true}, []lint.Fix{lint.Exact}, "1 session is damaged: 1 finding, which can't be repaired", ""},
-		{lint.Summary{}, []lint.Fix{lint.NoFix}, "1 session is damaged: 1 finding, which can be repaired with --x", "--x"},
-		{lint.Summary{}, []lint.Fix{lint.NoFix, lint.NoFix}, "1 session is damaged: 2 findings, all of which can be repaired with --x", "--x"},
-		{lint.Summary{}, []lint.Fix{lint.NoFix, lint.Exact}, "1 session is damaged: 1 of 2 findings can be repaired, 1 more with --x", "--x"},
-		{lint.Summary{TooLong: true}, []lint.Fix{lint.NoFix}, "1 session is damaged: 1 finding, which can't be repaired", "--x"},
+		{lint.Summary{}, []lint.Fix{lint.Exact, lint.StandIn}, "1 session is damaged: it resumes without a part of it; 2 findings, all of which can be repaired", ""},
+		{lint.Summary{}, []lint.Fix{lint.Exact, lint.NoFix}, "1 session is damaged: it resumes without a part of it; 1 of 2 findings can be repaired", ""},
+		{lint.Summary{}, []lint.Fix{lint.NoFix, lint.NoFix}, "1 session is damaged: it resumes without a part of it; 2 findings, none of which can be repaired", ""},
+		{lint.Summary{TooLong: true}, []lint.Fix{lint.Exact, lint.StandIn}, "1 session is damaged: it resumes without a part of it; 2 findings, none of which can be repaired", ""},
+		{lint.Summary{TooLong: true}, []lint.Fix{lint.Exact}, "1 session is damaged: it resumes without a part of it; 1 finding, which can't be repaired", ""},
+		{lint.Summary{}, []lint.Fix{lint.NoFix}, "1 session is damaged: it resumes without a part of it; 1 finding, which can be repaired with --x", "--x"},
+		{lint.Summary{}, []lint.Fix{lint.NoFix, lint.NoFix}, "1 session is damaged: it resumes without a part of it; 2 findings, all of which can be repaired with --x", "--x"},
+		{lint.Summary{}, []lint.Fix{lint.NoFix, lint.Exact}, "1 session is damaged: it resumes without a part of it; 1 of 2 findings can be repaired, 1 more with --x", "--x"},
+		{lint.Summary{TooLong: true}, []lint.Fix{lint.NoFix}, "1 session is damaged: it resumes without a part of it; 1 finding, which can't be repaired", "--x"},
 	} {
 		var out bytes.Buffer
 		p := &textPrinter{w: bufio.NewWriter(&out), st: newStyles(false)}

@@ -151,6 +151,7 @@ type row struct {
 	id, age, agent, health, turn, title, dir, size, branch, model string
 
 	gone bool // there is no such directory any more
+	past bool // it is archived, or has a repaired copy: nobody goes on with it
 }
 
 // healths is the health of each session; several are linted at once.
@@ -195,7 +196,7 @@ func (t *listTable) row(s *glance.Session, health string, now time.Time) row {
 	if s.Obstacle() != "" && (r.health == "" || r.health == "ok") {
 		r.health = "can't resume"
 		if s.Archived {
-			r.health = "archived"
+			r.health, r.past = "archived", true
 		}
 	}
 	if s.Turn.Class != "" && t.more {
@@ -213,6 +214,7 @@ func (t *listTable) row(s *glance.Session, health string, now time.Time) row {
 	if original := t.copies.Original(s.Path); original != "" {
 		r.title = strings.TrimRight("copy of "+short(original)+": "+r.title, ": ")
 	} else if copied := t.repaired(s); copied != "" {
+		r.past = true
 		r.title = strings.TrimRight("repaired as "+short(copied)+": "+r.title, ": ")
 	}
 	return r
@@ -329,7 +331,7 @@ func (t *listTable) paint(r *row, head string) *color.Color {
 		return t.st.dim
 	case head == "LAST TURN" && (strings.HasPrefix(r.turn, "failed") || strings.HasPrefix(r.turn, "open") || strings.HasPrefix(r.turn, "unanswered")):
 		return t.st.impact[lint.Loses]
-	case head == "DIRECTORY" && r.gone, r.health == "archived", r.health == "repaired":
+	case head == "DIRECTORY" && r.gone, r.past:
 		return t.st.dim
 	}
 	return t.st.plain
