@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/normalize"
-	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 )
 
@@ -24,27 +21,13 @@ func Source(ctx context.Context, src *source.Source, opts Options) (*Result, err
 	if !opts.Live && opts.Kept != nil {
 		home.home = opts.Home
 	}
-	res, err := firstPass(ctx, src, opts, home)
+	res, err := readSource(ctx, src, opts, home)
 	if err != nil || home.kept == nil || res.Summary.Partial != nil {
 		return res, err
 	}
 	if home.lost = home.kept.Missing(ctx, res.Summary.Header); len(home.lost) == 0 {
 		return res, nil
 	}
-	return readSource(ctx, src, opts, home)
-}
-
-// firstPass lints a session. If a compressed one does not decode, but does with one bit flipped back, it is read again that
-// way, and src gives the mended text from then on.
-func firstPass(ctx context.Context, src *source.Source, opts Options, home *beside) (*Result, error) {
-	res, err := readSource(ctx, src, opts, home)
-	if err != nil || !slices.ContainsFunc(res.Findings, func(f Finding) bool { return f.Rule == normalize.CorruptZst }) {
-		return res, err
-	}
-	if ok, err := src.Unflip(ctx); err != nil || !ok {
-		return res, err
-	}
-	home.kept = nil // it has seen the records of the broken text
 	return readSource(ctx, src, opts, home)
 }
 
@@ -61,13 +44,6 @@ func readSource(ctx context.Context, src *source.Source, opts Options, home *bes
 	res, err := read(ctx, in, opts, home, func() (io.Reader, error) { return src.Reader(ctx) })
 	if err != nil && ctx.Err() == nil {
 		return nil, fmt.Errorf("%s: %w", src.Path, err)
-	}
-	if at, ok := src.Flipped(); ok && err == nil {
-		res.Summary.Seen = 0
-		res.Findings = slices.Insert(res.Findings, 0, Finding{
-			Rule: normalize.CorruptZst, Impact: Blocks, Fix: Exact, Pos: session.Pos{Line: 1}, Count: 1,
-			Message: fmt.Sprintf("one bit of byte %d of the compressed stream is flipped: the client can't read the file at all; with that bit flipped back, the checksum matches", at),
-		})
 	}
 	return res, err
 }

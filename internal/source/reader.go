@@ -42,7 +42,6 @@ func (s *Source) Reader(ctx context.Context) (io.ReadCloser, error) {
 		return nil, err
 	}
 	if s.Compressed {
-		p.flip = s.flip.Load()
 		return s.decode(bufio.NewReaderSize(p, 256<<10), p.Close, &p.used)
 	}
 	return p, nil
@@ -156,7 +155,6 @@ type plainReader struct {
 	pos   int64
 	used  atomic.Int64
 	all   *atomic.Int64 // bytes read by all readers of the source
-	flip  *flip         // the bit to invert; nil: none
 	close func() error  // nil: the file is not ours to close
 }
 
@@ -193,7 +191,6 @@ func (p *plainReader) ReadAt(b []byte, off int64) (int, error) {
 		want = b[:left]
 	}
 	n, err := p.at.ReadAt(want, off)
-	p.flip.apply(want[:n], off)
 	switch {
 	case err == io.EOF && n < len(want):
 		return n, fmt.Errorf("%s: %w: it ends at byte %d, at open it had %d", p.path, ErrChanged, off+int64(n), p.size)

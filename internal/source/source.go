@@ -55,9 +55,8 @@ type Source struct {
 
 	size  int64
 	read  atomic.Int64
-	flip  atomic.Pointer[flip] // the bit that readers of the decoded text invert
-	spool *os.File             // the temporary file of Stdin and Spool
-	purge bool                 // the spool file still has a name
+	spool *os.File // the temporary file of Stdin and Spool
+	purge bool     // the spool file still has a name
 
 	mu     sync.Mutex
 	stream io.Reader // Once: nil after it was handed out
