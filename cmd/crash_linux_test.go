@@ -109,6 +109,9 @@ func (h *crashHome) view(t *testing.T) (rows int) {
 // TestRepairKilled kills `hist repair --in-place` after each of its steps. Afterwards the session is the old one or the
 // new one, whole; of the new one there is no stale view; and both a second repair and an undo settle what is left.
 func TestRepairKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, for long")
+	}
 	repair := []string{"repair", "--in-place", "--yes"}
 	whole := newCrashHome(t)
 	counted := filepath.Join(t.TempDir(), "steps")

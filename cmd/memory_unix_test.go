@@ -238,6 +238,9 @@ func TestHugeLine(t *testing.T) {
 
 // A finding for each of very many lines would take hundreds of times their length.
 func TestManyDeadLines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, for long")
+	}
 	path := repeated(t, header, "1\nx\n", 1, "")
 	for _, args := range [][]string{{"lint", path}, {"repair", "--dry-run", path}} {
 		c := child(t, args...)

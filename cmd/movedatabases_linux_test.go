@@ -11,6 +11,9 @@ import (
 // TestMoveKilled kills a repair that moves a database away after each of its steps. What is left is settled by an undo, and by
 // another repair and the undo of both: the database, and what lies beside it, come back whole.
 func TestMoveKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, for long")
+	}
 	args := []string{"repair", "--in-place", "--yes", "--move-databases"}
 	files := map[string][]byte{"": bytes.Repeat([]byte("this is no database. "), 40), "-wal": []byte("newer"), "-shm": []byte("index of it")}
 	home := func(t *testing.T) *crashHome {

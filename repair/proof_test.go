@@ -21,6 +21,9 @@ import (
 
 // TestSums: the sums in the record and in the report, most of which share the work, are those of the bytes.
 func TestSums(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, for long")
+	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	texts := map[string][]byte{}
 	for seed := range int64(12) {

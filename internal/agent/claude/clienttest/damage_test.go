@@ -47,6 +47,9 @@ var untold = []string{"signature_changed_first", "thinking_changed_first", "sign
 // TestDamagesAreNamedAndMended: every damage is named, a mended session has nothing left to mend, and mending it again
 // changes nothing.
 func TestDamagesAreNamedAndMended(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, for long")
+	}
 	for _, version := range []string{"1.0.17", "1.0.128", "2.0.29", "2.1.2", "2.1.100", "2.1.215", "2.1.330", "2.1.332"} {
 		s, _ := recording(t, version, "resumed")
 		if found := lintText(t, s.Bytes(), lint.Options{}); len(found) > 0 {

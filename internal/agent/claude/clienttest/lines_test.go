@@ -26,6 +26,9 @@ var lineWays = []struct {
 // TestLinesLost: whichever line of a recording is gone, was overwritten or cut, with the times as recorded and as in life:
 // if the newest client then leaves out what still stands in the file, the damage is named, and mending it brings all that back.
 func TestLinesLost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, for long")
+	}
 	paths, err := filepath.Glob(filepath.Join(fixtures, "[0-9]*", "*", "*.jsonl"))
 	if err != nil || len(paths) < 100 {
 		t.Fatalf("%d recordings: %v", len(paths), err)

@@ -28,6 +28,9 @@ var every = flag.Int("every", 6, "of the damage to recordings of today's tools, 
 // be had back, in its order. Clients that have recordings of today's tools are measured by those.
 func TestDamageMatrix(t *testing.T) {
 	if testing.Short() {
+		t.Skip("one goroutine, for long")
+	}
+	if testing.Short() {
 		t.Skip("hundreds of runs of the real client; left out by -short")
 	}
 	clients(t, func(t *testing.T, bin Binary) {
