@@ -289,11 +289,18 @@ func byConflict(c *Checker, b *sideBranch) fate {
 // byVersion decides for clients that note no rewinds: a branch was left if it had ended before the other began, and the same
 // client wrote both.
 func byVersion(c *Checker, b *sideBranch) fate {
-	if !before(c.written, firstNoted) || c.foreign(b.head) || c.foreign(b.prompt) {
+	if !before(c.written, firstNoted) || c.foreign(b.head) || c.foreign(b.prompt) || c.saidLast(b) {
 		return lostToOther
 	}
 	overlap := b.end.when != 0 && b.prompt.when != 0 && b.end.when > b.prompt.when && b.trunk.tip.when >= b.head.when
 	return leftIf(!overlap || b.head.role == roleAssistant)
+}
+
+// saidLast says whether a branch came last of all, by place and time, and the file was never closed behind it: nobody has left it. The
+// client was killed after a rewind (2.1.270, measured: the next one goes on from the end that was noted before).
+func (c *Checker) saidLast(b *sideBranch) bool {
+	tip := b.trunk.tip
+	return !c.opts.Live && c.leafAt.Pos.Line > 0 && c.leafAt.Pos.Less(b.head.pos()) && tip.index < b.head.index && tip.when < b.head.when
 }
 
 // firstNoted is the first version that is known to note rewinds; 2.1.215 does not.
