@@ -31,6 +31,7 @@ const (
 	noWords      = "(no output)"
 	lostPrompt   = "[hist: a prompt stood here; its text was lost from the session file]"
 	emptyPrompt  = "[hist: this prompt is empty in the session file]"
+	lostText     = "[hist: the text of this answer is not in the session file]"
 	lostResult   = "[hist: the output of this call was lost from the session file; its outcome is unknown. Check the state before running it again.]"
 	stoppedCall  = "[hist: the client was stopped while this call ran; its outcome is unknown. Check the state before running it again.]"
 	lostInput    = "[hist: what this call was given was lost from the session file]"

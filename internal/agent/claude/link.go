@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/reader"
 	"github.com/hist-cli/hist/internal/finding"
 )
 
@@ -42,11 +43,12 @@ func (c *Checker) linkRoots(roots []*node) {
 			waiting[n.parent] = append(waiting[n.parent], n)
 		}
 	}
+	begins := c.rootByTime()
 	var loose []*node // records that say nothing, and below which nothing is said: nothing is lost with them
 	for _, n := range c.nodes {
 		switch {
 		case n.side || n.up != nil || n.role == roleBoundary:
-		case c.saysNothingBelow(n):
+		case n != begins && c.saysNothingBelow(n):
 			loose = append(loose, n)
 		default:
 			c.linkRoot(n, first, waiting)
@@ -57,6 +59,22 @@ func (c *Checker) linkRoots(roots []*node) {
 			c.linkRoot(n, first, waiting)
 		}
 	}
+}
+
+// rootByTime is the top of what the client that shall resume the session sends, as the records hang now, if it begins at the one with the
+// latest time; nil if it does not.
+func (c *Checker) rootByTime() *node {
+	is := reader.Of(c.opts.For)
+	if c.opts.For == "" || !is.ByTime {
+		return nil
+	}
+	tip := &node{}
+	for _, n := range c.nodes {
+		if !n.side && n.when > tip.when && (is.EndsOnHooks || n.typ != "progress") {
+			tip = n
+		}
+	}
+	return tip.root()
 }
 
 // saysNothingBelow says whether a record says nothing and no client begins below it: nothing hangs on it, or what does only shows how a

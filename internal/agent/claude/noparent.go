@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/session"
 )
 
 // parentless reports a record in the middle of the session that names no parent.
@@ -122,7 +123,7 @@ func (c *Checker) lostParent(id string, children []*node) {
 		return
 	}
 	found := len(c.found)
-	if !c.lostBefore(id, children) && !c.lostBeside(id, children) {
+	if !c.lostBefore(id, children) && !c.lostBeside(id, children) && !c.lostText(id, children[0]) {
 		c.broken(children)
 		return
 	}
@@ -140,6 +141,26 @@ func (c *Checker) lostParent(id string, children []*node) {
 			m.join()
 		}
 	}
+}
+
+// lostText restores, by a stand-in, the missing parent of what follows a turn, if no more than thinking stands in front: 2.1.23 to 2.1.29
+// did not always write the text behind it. It says whether that is so.
+func (c *Checker) lostText(id string, n *node) bool {
+	p := c.before(n)
+	if p == nil || n.hasMessage() && !n.isPrompt() || p.role != roleAssistant || !p.sent() || p.saysMore() || p.first != nil ||
+		slices.ContainsFunc(c.dead, func(at session.Pos) bool { return p.pos().Less(at) && at.Less(n.pos()) }) {
+		return false
+	}
+	d := c.add(&draft{about: n, Finding: finding.Finding{
+		Rule: ruleBrokenParent, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
+		Message: "the record's parent is not in the file, nor is the text that should end the answer in front of it: that is lost",
+	}})
+	m := made{uuid: id, parent: p.uuid, when: p.when + 1, typ: "assistant", message: object{
+		"id": p.msg, "type": "message", "role": "assistant", "model": "claude", "content": []object{{"type": "text", "text": lostText}},
+		"stop_reason": "end_turn", "stop_sequence": nil, "usage": object{"input_tokens": 0, "output_tokens": 0},
+	}}
+	c.insert(d, m, p, finding.After).msg = p.msg
+	return true
 }
 
 // apart splits records that name the same missing parent: outputs of calls that are in the file, which belong behind their
