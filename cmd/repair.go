@@ -42,6 +42,7 @@ func repairCommand(e *env) *cli.Command {
 			&cli.BoolFlag{Name: "tidy", Usage: "also repair notes that have a fix", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "keep-orphans", Usage: "turn an output whose call can't be rebuilt into a note to the model", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "strip-encrypted", Usage: "set aside what another account or provider encrypted and nobody can read any more; never in place", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "drop-thinking", Usage: "take out the thinking behind what is changed: newer Claude models' APIs may refuse it there", DisableDefaultText: true},
 			clientFlag("codex", "repair for"), clientFlag("claude", "repair for"),
 			&cli.StringFlag{Name: "error-file", Usage: "a `FILE` with the error of a failed resume; what it names is mended, too"},
 			&cli.StringFlag{Name: "branch", Usage: "make Claude Code continue the branch that holds the record with this `UUID`"},
@@ -352,6 +353,7 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 	job := repair.Job{
 		Source: src, Lint: opts, Choice: r.choice, Mode: r.mode, Instead: r.instead, Output: r.output(src), Stream: r.env.out, Home: t.home, Begin: r.begin, Records: r.records,
 		MoveDatabases: r.c.Bool("move-databases"), Dependants: r.dependants, Operation: r.operation,
+		DropThinking: r.operation == nil && r.c.Bool("drop-thinking"),
 	}
 	if r.move != nil {
 		return r.moveOne(ctx, job, t, *r.move)

@@ -175,11 +175,11 @@ func (r *resolver) bound(one refusal, places []api.Place, named int, moved bool)
 }
 
 // dropThinking takes out thinking that a user does not want to keep behind what is mended.
-func (r *resolver) dropThinking(from []session.Pos) {
+func (r *resolver) dropThinking(lines []int64) {
 	var whole Finding
 	for i := range r.sent.Items {
 		it := &r.sent.Items[i]
-		if it.Kind != session.ReasoningItem || !slices.Contains(from, it.Pos) {
+		if it.Kind != session.ReasoningItem || !slices.Contains(lines, it.Pos.Line) {
 			continue
 		}
 		f := r.about(i, "thinking behind what is mended: the API may refuse it")

@@ -61,6 +61,57 @@ func (r *readings) copies() (n int64) {
 	return n
 }
 
+// bound are the lines of the session whose thinking is bound to what stood in front of it, and stands behind the first item that is
+// not sent of the copy as it is of the session: the API may refuse it.
+func (r *readings) bound() (list []int64) {
+	if r.before == nil || r.after == nil {
+		return nil
+	}
+	own := func(s *session.Sent) (items []*session.Item) {
+		for i := range s.Items {
+			if s.Items[i].Made == "" {
+				items = append(items, &s.Items[i])
+			}
+		}
+		return items
+	}
+	before, after := own(r.before), own(r.after)
+	same := 0
+	for same < min(len(before), len(after)) && before[same].Sum == after[same].Sum {
+		same++
+	}
+	left := map[[16]byte]int{}
+	for _, item := range after[same:] {
+		if item.Bound {
+			left[item.Sum]++
+		}
+	}
+	for _, item := range before[same:] {
+		if left[item.Sum]--; left[item.Sum] >= 0 && !slices.Contains(list, item.Pos.Line) {
+			list = append(list, item.Pos.Line)
+		}
+	}
+	return list
+}
+
+// boundNote tells of thinking on some lines of the session.
+func boundNote(list []int64) string {
+	const most = 8
+	var lines []string
+	for _, line := range list[:min(len(list), most)] {
+		lines = append(lines, fmt.Sprint(line))
+	}
+	where := "line " + strings.Join(lines, ", ")
+	if len(list) > 1 {
+		where = "lines " + strings.Join(lines, ", ")
+	}
+	if n := len(list) - most; n > 0 {
+		where += fmt.Sprintf(" and %d more", n)
+	}
+	return "thinking that may be bound to what stood in front of it comes behind a change (" + where + "): the API may refuse it. " +
+		"Claude Code from 2.1.330 on then tries again without thinking by itself; for any other client: hist repair --drop-thinking"
+}
+
 // answerless says whether nothing was sent of the session, and no answer is among what the repair has found of it.
 func (r *readings) answerless() bool {
 	answer := func(item session.Item) bool {

@@ -62,6 +62,8 @@ type Job struct {
 	Home      string    // the agent's home that the file is in, for its locks; "" if it is in none
 	// MoveDatabases, with InPlace: move databases that keep the client from resuming the session into the run's record.
 	MoveDatabases bool
+	// DropThinking takes out the thinking that the repair would leave behind what it changes and that is bound to that.
+	DropThinking bool
 	// Records returns the manifests of earlier runs, newest first. If it is nil, a copy is made even if an earlier run made the
 	// same.
 	Records func() []runs.Manifest
@@ -111,6 +113,18 @@ func Do(ctx context.Context, j Job) (*Report, error) {
 	}
 	if j.Begin == nil {
 		j.Begin = func() (*runs.Run, error) { return runs.New("") }
+	}
+	if j.DropThinking {
+		try := j
+		try.DropThinking, try.Records = false, nil
+		if j.Mode != DryRun {
+			try.Mode, try.Instead = DryRun, j.Mode
+		}
+		rep, err := Do(ctx, try)
+		if err != nil {
+			return nil, err
+		}
+		j.Lint.DropThinking, j.Records = rep.Bound, nil
 	}
 	w := &job{Job: j}
 	if w.Lint.Home = j.Home; w.Lint.Kept == nil {
@@ -270,7 +284,7 @@ func (w *job) branches() error {
 // lintOptions are the options for linting a text that is to replace the session.
 func (w *job) lintOptions() lint.Options {
 	opts := w.Lint
-	opts.Agent, opts.Path = w.agent.Name(), w.Source.Real
+	opts.Agent, opts.Path, opts.DropThinking = w.agent.Name(), w.Source.Real, nil
 	return opts
 }
 
@@ -310,8 +324,8 @@ func (w *job) reidentify(rw *rewrite, found *lint.Result) {
 // copyOptions are the options for linting the copy: those for the session, under the copy's own name. Text is empty, because
 // what the session has lost was already looked for when the plan was made.
 func (w *job) copyOptions() lint.Options {
-	opts := w.Lint
-	opts.Agent, opts.Path, opts.Text = w.agent.Name(), w.Source.Real, strings.NewReader("")
+	opts := w.lintOptions()
+	opts.Text = strings.NewReader("")
 	switch w.effectiveMode() {
 	case NewThread:
 		if w.target != "" {

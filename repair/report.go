@@ -35,8 +35,10 @@ type Report struct {
 	Proof   string   `json:"untouched_sha256,omitempty"` // over all untouched lines, the same in source and copy
 	History History  `json:"history"`
 	Left    []Left   `json:"left,omitempty"`
-	Notes   []string `json:"notes,omitempty"`     // what else was done beside the session
-	Aside   string   `json:"set_aside,omitempty"` // file that keeps the bytes that left the session
+	Notes   []string `json:"notes,omitempty"` // what else was done beside the session
+	// Bound are the lines of the session with thinking that stands behind what is changed and that may be bound to it.
+	Bound []int64 `json:"bound_thinking,omitempty"`
+	Aside string  `json:"set_aside,omitempty"` // file that keeps the bytes that left the session
 	// Operation is what was done instead of a repair; nil for one.
 	Operation *Operated `json:"operation,omitempty"`
 	Forgotten bool      `json:"forgotten,omitempty"` // the run's record was removed: see Operation.Forget
@@ -154,6 +156,9 @@ func (w *job) report(run *runs.Run) *Report {
 	rep.Edits = append(rep.Edits, lineless...)
 	if rep.History = w.history(); rep.Refused() {
 		rep.History.Refused, rep.History.Before, rep.History.After, rep.History.Told = true, 0, 0, 0
+	}
+	if rep.Bound = w.read.bound(); len(rep.Bound) > 0 {
+		rep.Notes = append(rep.Notes, boundNote(rep.Bound))
 	}
 	if w.rw == nil {
 		rep.Totals = Totals{Read: w.found.Summary.Records, Untouched: w.found.Summary.Records}

@@ -188,6 +188,7 @@ var limits = []limit{
 	{Kind: "tool_result", Field: "tool_use_id", Check: "chars", Want: "A-Za-z0-9_-", Providers: []string{"anthropic"}, Always: true, Mend: "pair"},
 	{Kind: "tool_use", Field: "name", Check: "chars", Want: "A-Za-z0-9_-", Providers: []string{"anthropic"}, Always: true, Mend: "name"},
 	{Kind: "tool_use", Field: "name", Check: "shortest", Want: "1", Providers: []string{"anthropic"}, Always: true, Mend: "name"},
+	{Kind: "tool_use", Field: "name", Check: "longest", Want: "200", Providers: []string{"anthropic"}, Always: true, Mend: "name"},
 	{Kind: "tool_use", Field: "input", Check: "json-type", Want: "o", Providers: []string{"anthropic"}, Always: true, Mend: "input"},
 	{Kind: "server_tool_use", Field: "id", Check: "prefix", Want: "srvtoolu", Providers: []string{"anthropic"}, Always: true, Mend: "pair"},
 	{Kind: "thinking", Field: "signature", Check: "shortest", Want: "1", Providers: []string{"anthropic"}, Always: true, Mend: "thinking"},

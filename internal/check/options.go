@@ -4,7 +4,6 @@ import (
 	"io"
 
 	"github.com/hist-cli/hist/internal/finding"
-	"github.com/hist-cli/hist/internal/session"
 )
 
 // Options say how to lint a session, and what is known of it besides its bytes. The zero value is a session of which nothing
@@ -44,7 +43,7 @@ type Options struct {
 	Branch         string                      // the id, or its first digits, of a record on the branch that the client should go on with; "" to leave that as it is
 	ChainParallel  bool                        // put outputs of parallel calls one after the other, for clients that follow one path only
 	StripEncrypted bool                        // set encrypted items aside: no provider that the user still has can read them
-	DropThinking   []session.Pos               // records whose thinking is set aside
+	DropThinking   []int64                     // the lines whose thinking is set aside
 	KeepOrphans    bool                        // keep an output whose call can't be rebuilt as a note to the model
 
 	// What the restart rules look for.

@@ -39,6 +39,7 @@ type Item struct {
 	ID     string // of the item; "" if it has none
 	CallID string // of a call or an output: what pairs them
 	Tool   string // the tool that a call names
+	Bound  bool   // thinking that its model's API takes only behind what stood in front of it when it was written
 	Turn   int    // the turn that it belongs to, from 1 in the order of the file as `hist show` counts them; 0 if it is before the first
 
 	// Content is the item's JSON as the session holds it. It points into the session's bytes: it is not to be changed.

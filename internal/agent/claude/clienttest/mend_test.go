@@ -43,6 +43,12 @@ func lintText(t testing.TB, data []byte, opts lint.Options) []lint.Finding {
 // mend repairs a session that lies alone.
 func mend(t testing.TB, data []byte, opts lint.Options) ([]byte, *repair.Report) {
 	t.Helper()
+	return mendAs(t, data, opts, repair.Choice{})
+}
+
+// mendAs repairs of such a session what is chosen.
+func mendAs(t testing.TB, data []byte, opts lint.Options, choice repair.Choice) ([]byte, *repair.Report) {
+	t.Helper()
 	path, home := lay(t, data)
 	src, err := source.Open(path)
 	if err != nil {
@@ -51,7 +57,7 @@ func mend(t testing.TB, data []byte, opts lint.Options) ([]byte, *repair.Report)
 	defer src.Close()
 	opts.Agent, opts.Home, opts.Name = "claude", home, lint.NameOf(path, true)
 	var out bytes.Buffer
-	rep, err := repair.Do(t.Context(), repair.Job{Source: src, Lint: opts, Mode: repair.ToStream, Stream: &out, Home: home})
+	rep, err := repair.Do(t.Context(), repair.Job{Source: src, Lint: opts, Choice: choice, Mode: repair.ToStream, Stream: &out, Home: home})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/api"
 )
 
 // Breaches names the published rules of the Messages API that a request breaks, each once, in order of their names. An
@@ -95,10 +97,12 @@ func (v *validator) message(m gjson.Result, last bool) {
 	}
 }
 
-var (
-	toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
-	toolID   = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
-)
+// listed are what the tables say is wrong with a block.
+func (v *validator) listed(b gjson.Result) {
+	for _, f := range api.Check([]byte(b.Raw), "anthropic", "") {
+		v.breach(b.Get("type").String() + "-" + f.Path)
+	}
+}
 
 // signed says whether a signature is one that a stand-in gave to this thinking, whose text may be kept back.
 func signed(thinking, signature string) bool {
@@ -127,27 +131,21 @@ func (v *validator) block(b gjson.Result, kind, role string) {
 			v.breach("thinking-missing")
 		}
 	case "tool_use":
+		v.listed(b)
 		id := b.Get("id").String()
 		if v.calls[id] {
 			v.breach("dup-tool-use")
 		}
 		v.calls[id] = true
 		v.open = append(v.open, id)
-		if !toolID.MatchString(id) {
-			v.breach("tool-id")
-		}
-		if !toolName.MatchString(b.Get("name").String()) {
-			v.breach("tool-name")
-		}
-		if !b.Get("input").IsObject() {
-			v.breach("tool-input")
-		}
 		if role != "assistant" {
 			v.breach("tool-use-role")
 		}
 	case "image":
 		v.image(b.Get("source"))
-	case "redacted_thinking", "document", "server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result",
+	case "server_tool_use":
+		v.listed(b)
+	case "redacted_thinking", "document", "tool_search_tool_result", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result",
 		"bash_code_execution_tool_result", "text_editor_code_execution_tool_result":
 	default:
 		v.breach("unknown-block")

@@ -1,23 +1,19 @@
 package operate
 
 import (
-	"regexp"
-
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/reader"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/surgery"
 )
-
-// free are the models whose thinking is not bound to what stands before it.
-var free = regexp.MustCompile(`claude-(?:[12]|3|instant|(?:opus|sonnet|haiku)-4)`)
 
 // unbind takes out the thinking behind a record that is changed, where a newer model's is bound to it: the API would refuse it. Without
 // leave to do so it is an error.
 func (t *tree) unbind(plan *surgery.Plan, live map[*node]bool, first *session.Record, allowed bool) error {
 	g := plan.Group("bound-thinking", "thinking that is bound to what was changed before it: the model's API would refuse it")
 	for _, n := range t.nodes {
-		if n.index <= t.by[first].index || !live[n] || free.MatchString(gjson.GetBytes(n.rec.Raw, "message.model").String()) {
+		if n.index <= t.by[first].index || !live[n] || !reader.Binds(gjson.GetBytes(n.rec.Raw, "message.model").String()) {
 			continue
 		}
 		if thinks(n) {

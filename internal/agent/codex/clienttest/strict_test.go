@@ -87,17 +87,39 @@ var unsent = map[string][]string{
 	"0.145.0": {"duplicate-item-id"},
 }
 
+// TestRefusedSessions has clients resume the copies of sessions with each fault that an API names by its place: what they send is taken.
+func TestRefusedSessions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("resumes dozens of sessions; left out by -short")
+	}
+	clients(t, func(t *testing.T, bin Binary) {
+		if bin.Version != Newest {
+			t.Skip("the newest client is enough")
+		}
+		for _, c := range damage.RefusedSessions() {
+			if c.Agent != "codex" {
+				continue
+			}
+			name := fixtureName(c.Data)
+			repaired := repairText(t, damage.Case{Name: c.Error, Data: c.Data}, name, lint.Options{StripEncrypted: true})
+			if refusal, code := asked(t, bin, repaired, name); refusal != "" || code != 0 {
+				t.Errorf("row %d: %s: refused after the repair: %s (exit %d)", c.Row, c.Error, refusal, code)
+			}
+		}
+	})
+}
+
 // TestRefusal: the words that users have reported, by which hist explain knows them.
 func TestRefusal(t *testing.T) {
 	for input, want := range map[string]string{
 		`{"type":"message","id":"msg_1","role":"user","content":[{"type":"input_text","text":"x"}]}`:                "",
-		`{"type":"message","id":"fc_1","role":"user","content":[{"type":"input_text","text":"x"}]}`:                 "Expected an ID that begins with 'msg'",
+		`{"type":"message","id":"fc_1","role":"user","content":[{"type":"input_text","text":"x"}]}`:                 "its id does not begin with msg_",
 		`{"type":"message","role":"assistant","content":[]}`:                                                        "empty array",
 		`{"type":"message","id":"msg_needs_rs_1","role":"assistant","content":[{"type":"output_text","text":"x"}]}`: "without its required 'reasoning' item: 'rs_1'",
 		`{"type":"reasoning","id":"rs_of_1","summary":[]}`:                                                          "without its required following item",
 		`{"type":"function_call","call_id":"c","arguments":"{}"}`:                                                   "No tool output found for function call c",
 		`{"type":"function_call_output","call_id":"c","output":"x"}`:                                                "No tool call found",
-		`{"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"x"}]}`:            "maximum length 0",
+		`{"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"x"}]}`:            "its content is not empty",
 		`{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAAAABvdGhlcg=="}`:                      "could not be verified",
 		`{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"x1:abc"}`:                                "could not be verified",
 		`{"type":"message","role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,!"}]}`: "Invalid image",
