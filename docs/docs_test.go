@@ -360,7 +360,7 @@ func TestReportFields(t *testing.T) {
 func TestArchitecture(t *testing.T) {
 	page := read(t, "dev/architecture.md")
 	dirs, err := filepath.Glob("../internal/*")
-	if err != nil || len(dirs) < 30 {
+	if err != nil || len(dirs) == 0 {
 		t.Fatal(len(dirs), err)
 	}
 	for _, dir := range dirs {

@@ -43,28 +43,6 @@ const StateFile = "state_5.sqlite"
 // of 0.110.
 func Logs() []string { return []string{"logs_2.sqlite", "logs_1.sqlite", StateFile} }
 
-// LogFiles are the files of those that hold nothing else, whether they are there or not.
-func LogFiles(home string) (files []string) {
-	for _, name := range Logs() {
-		if path := filepath.Join(Databases(home), name); strings.HasPrefix(name, "logs_") {
-			files = append(files, path, path+"-wal")
-		}
-	}
-	return files
-}
-
-// StateFiles are the files of the databases in which clients list a home's threads, as far as they are there.
-func StateFiles(home string) (files []string) {
-	dir := Databases(home)
-	entries, _ := os.ReadDir(dir) // what can't be read is told when the list is
-	for _, e := range entries {
-		if name := e.Name(); strings.HasPrefix(name, "state_") && !strings.HasSuffix(name, "-shm") {
-			files = append(files, filepath.Join(dir, name))
-		}
-	}
-	return files
-}
-
 // databases begin the names of those of a client's databases without which it resumes nothing.
 var databases = []string{"state_", "thread_history_", "logs_", "goals_", "memories_", "queue_"}
 
