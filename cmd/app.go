@@ -262,7 +262,7 @@ var invalidBool = regexp.MustCompile(`(?s)^invalid boolean value (".*") for -([a
 type clients map[string]string
 
 // agentTitles are the agents that have such a flag.
-var agentTitles = map[string]string{"codex": "Codex (default: the newest known)", "claude": "Claude Code (default: the one that wrote the session and the newest known)"}
+var agentTitles = map[string]string{"codex": "Codex (default: the newest known)", "claude": "Claude Code (default: the one that wrote the session and the newest known)", "pi": "pi (default: the newest known)"}
 
 // clientFlag is the flag that names the version of one agent's client; verb says what the command does with it.
 func clientFlag(agent, verb string) cli.Flag {
@@ -272,7 +272,7 @@ func clientFlag(agent, verb string) cli.Flag {
 // clientsOf reads the versions that were given on the command line.
 func clientsOf(c *cli.Context) (clients, error) {
 	by := clients{}
-	for _, f := range []struct{ agent, like string }{{"codex", "0.153 or 0.153.4"}, {"claude", "2.1.2"}} {
+	for _, f := range []struct{ agent, like string }{{"codex", "0.153 or 0.153.4"}, {"claude", "2.1.2"}, {"pi", "0.87.1"}} {
 		v := c.String("for-" + f.agent)
 		if v != "" && !versionForm.MatchString(v) {
 			return nil, usage("--for-%s is %q; it takes a version such as %s", f.agent, v, f.like)

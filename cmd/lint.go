@@ -32,7 +32,7 @@ func lintCommand(e *env) *cli.Command {
 			noTitlesFlag(),
 			lastFlag(), anyFlag(), agentFlag(),
 			&cli.BoolFlag{Name: "notes", Usage: "also print notes, which text only counts", DisableDefaultText: true},
-			clientFlag("codex", "judge by"), clientFlag("claude", "judge by"),
+			clientFlag("codex", "judge by"), clientFlag("claude", "judge by"), clientFlag("pi", "judge by"),
 			providerFlag(),
 			&cli.BoolFlag{Name: "show-content", Usage: "show the bytes around each finding, which may contain words of the conversation", DisableDefaultText: true},
 			&cli.StringFlag{Name: "files-from", Usage: "also lint the sessions listed in this `FILE`, one per line; - is standard input"},

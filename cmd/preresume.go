@@ -41,7 +41,7 @@ func preResumeCommand(e *env) *cli.Command {
 			waitFlag(),
 			&cli.Int64Flag{Name: "max-size", Usage: "the largest session that you accept, in `BYTES`", DefaultText: "any"},
 			&cli.StringFlag{Name: "error-file", Usage: "a `FILE` with the error of a failed resume, or - for standard input"},
-			clientFlag("codex", "judge by"), clientFlag("claude", "judge by"),
+			clientFlag("codex", "judge by"), clientFlag("claude", "judge by"), clientFlag("pi", "judge by"),
 			&cli.StringFlag{Name: "via", Usage: "for the log: `WHAT` led to the question, e.g. argv or thread/resume; the session found then counts as used"},
 			&cli.StringFlag{Name: "caller", Usage: "for the log: the `PROGRAM` that asks, e.g. my-wrapper/1.2"},
 			&cli.BoolFlag{Name: "quiet", Usage: "print one line on standard error, and only if the session was repaired, can't be resumed, or is resumed with a warning", DisableDefaultText: true},

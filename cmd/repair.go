@@ -43,7 +43,7 @@ func repairCommand(e *env) *cli.Command {
 			&cli.BoolFlag{Name: "keep-orphans", Usage: "turn an output whose call can't be rebuilt into a note to the model", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "strip-encrypted", Usage: "set aside what another account or provider encrypted and nobody can read any more; never in place", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "drop-thinking", Usage: "take out the thinking behind what is changed: newer Claude models' APIs may refuse it there", DisableDefaultText: true},
-			clientFlag("codex", "repair for"), clientFlag("claude", "repair for"),
+			clientFlag("codex", "repair for"), clientFlag("claude", "repair for"), clientFlag("pi", "repair for"),
 			&cli.StringFlag{Name: "error-file", Usage: "a `FILE` with the error of a failed resume; what it names is mended, too"},
 			&cli.StringFlag{Name: "branch", Usage: "make Claude Code continue the branch that holds the record with this `UUID`"},
 			&cli.BoolFlag{Name: "chain-parallel", Usage: "put the outputs of parallel calls one after the other, so that Claude Code up to 2.1.2 sends them all", DisableDefaultText: true},

@@ -22,7 +22,7 @@ func resumeCommand(e *env) *cli.Command {
 			&cli.BoolFlag{Name: "all", Usage: "without a session: the last one of all directories", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "repair without asking", DisableDefaultText: true},
 			waitFlag(),
-			clientFlag("codex", "judge by"), clientFlag("claude", "judge by"),
+			clientFlag("codex", "judge by"), clientFlag("claude", "judge by"), clientFlag("pi", "judge by"),
 		},
 		OnUsageError: onUsageError, Action: func(c *cli.Context) error { return (&preRun{env: e, c: c, resume: true}).run() },
 	}

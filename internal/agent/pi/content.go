@@ -146,10 +146,12 @@ func (f *fact) message(rec *session.Record) {
 	case "system":
 		f.target = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(m.Get("sections.cwd").String(), "<cwd>"), "</cwd>"))
 		bad := false
-		m.Get("toolsAdded").ForEach(func(_, t gjson.Result) bool {
-			bad = bad || !isText(t.Get("name"))
-			return true
-		})
+		if tools := m.Get("toolsAdded"); tools.IsArray() {
+			tools.ForEach(func(_, t gjson.Result) bool {
+				bad = bad || !isText(t.Get("name"))
+				return true
+			})
+		}
 		if bad {
 			f.flaw(flaw{rule: ruleBadShape, harm: hides, fix: finding.SetAside, message: "a system message with tools that have no name: the model is sent no tools at all; the client writes it anew", drop: true})
 		}

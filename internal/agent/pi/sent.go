@@ -26,7 +26,12 @@ func viewOf(text []byte, t traits) (v *view, lines [][]byte) {
 		number++
 		rec.Raw = bytes.TrimRight(line, "\r\n")
 		switch s := scanner.Scan(rec.Raw, rec.Spans); {
-		case s.Fault != jsonl.None && s.Fault != jsonl.NotUTF8, string(bytes.TrimSpace(rec.Raw)) == "null":
+		case string(bytes.TrimSpace(rec.Raw)) == "null":
+			if t.NullRefused {
+				v.shut = "a line says null"
+			}
+			continue
+		case s.Fault != jsonl.None && s.Fault != jsonl.NotUTF8:
 			continue
 		case !s.Object:
 			v.facts = append(v.facts, fact{})

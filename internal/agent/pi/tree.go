@@ -72,6 +72,7 @@ type view struct {
 	adds  map[int][]int // by the index of a file's record: those added behind it
 	head  int           // the record that is moved to the beginning, and last the one that is moved to the end; -1: none
 	last  int
+	shut  string // why the client does not open the file, whatever its records say
 }
 
 // change is one change of a view, as data.
@@ -202,7 +203,9 @@ func (v *view) read(t traits) *reading {
 			}
 		}
 	})
-	if first {
+	if v.shut != "" {
+		r.refused = v.shut
+	} else if first {
 		r.refused = "there is no record in it"
 	}
 	for i, ok := leaf, leaf >= 0; ok; i, ok = ids[v.facts[i].up] {
@@ -254,6 +257,8 @@ func (r *reading) judge(v *view, t traits) {
 			}
 		}
 		switch {
+		case hidden && f.role == "assistant": // nor are its calls sent
+			continue
 		case f.role == "toolResult" && f.kind == "message":
 			state, known := called[f.answers]
 			switch {
