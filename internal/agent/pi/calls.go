@@ -51,15 +51,21 @@ func (c *checker) callOf(chain []int, at int) int {
 	return at
 }
 
-// firstKept is the place of the first prompt behind what a compaction has summed up, as far as the files tell that it names; else the
-// last prompt before it.
+// firstKept is the place of the first prompt behind what a compaction has summed up, as far as the files tell that it names, or of the first
+// answer there if it says that it has split a turn; else of the last prompt before it.
 func (c *checker) firstKept(chain []int, mark *fact) int {
 	begin, summed := 0, -1
+	place := map[string]int{}
 	for k, i := range chain {
 		f := &c.facts[i]
 		if f.kind == "compaction" {
-			begin, summed = k+1, k
+			begin = k + 1
+			if from, kept := place[f.target]; kept {
+				begin = from // what it has kept may be summed up by the next
+			}
+			summed = begin - 1
 		}
+		place[f.id] = k
 	}
 	seen := map[string]bool{}
 	for k := begin; k < len(chain); k++ {
@@ -71,7 +77,7 @@ func (c *checker) firstKept(chain []int, mark *fact) int {
 	}
 	best := -1
 	for k := begin; k < len(chain); k++ {
-		if c.facts[chain[k]].role == "user" && k > summed && (best < 0 || len(seen) == 0) {
+		if c.facts[chain[k]].role == "user" && k > summed && (best < 0 || len(seen) == 0) && !mark.split {
 			best = k
 		}
 	}

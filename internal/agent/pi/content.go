@@ -81,6 +81,7 @@ func (f *fact) read(rec *session.Record) {
 	case "compaction":
 		v := gjson.GetBytes(rec.Raw, "summary")
 		f.target, f.spare, f.says = gjson.GetBytes(rec.Raw, "firstKeptEntryId").String(), spareAt(rec.Raw, "", "firstKeptEntryId"), 1
+		f.split = strings.Contains(v.String(), "(split turn)")
 		for _, key := range []string{"readFiles", "modifiedFiles"} {
 			for _, name := range gjson.GetBytes(rec.Raw, "details."+key).Array() {
 				f.files = append(f.files, name.String())

@@ -3,6 +3,7 @@ package pi_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -275,6 +276,47 @@ var damages = []damage{
 	{"NULs over a record", "clean", 1, func(l []string) []string { i := at(l, model, 1); l[i] = strings.Repeat("\x00", len(l[i])); return l }},
 	{"garbage over an answer", "clean", 1, func(l []string) []string { i := at(l, model, 1); l[i] = strings.Repeat("#", len(l[i])); return l }},
 	{"byte order mark", "clean", 0, func(l []string) []string { l[0] = "\ufeff" + l[0]; return l }},
+	{"only carriage returns", "clean", 0, func(l []string) []string { return []string{strings.Join(l, "\r")} }},
+	{"CRLF", "clean", 0, func(l []string) []string {
+		for i := range l {
+			l[i] += "\r"
+		}
+		return l
+	}},
+	{"NULs at the end", "clean", 0, add(-1, strings.Repeat("\x00", 100))},
+	{"bad byte", "clean", 1, swap(user, 0, `valve`, "val\xffve")},
+	{"half a surrogate", "clean", 1, swap(user, 0, `valve`, `val\ud83dve`)},
+	{"output torn at the end", "clean", 2, func(l []string) []string { i := at(l, result, 3); l[i] = l[i][:len(l[i])-120]; return l[:i+1] }},
+	{"key twice", "clean", 0, swap(user, 0, `"role":"user"`, `"role":"x","role":"user"`)},
+	{"printed by jq", "parallel", 0, func(l []string) (out []string) {
+		for _, line := range l {
+			var b bytes.Buffer
+			json.Indent(&b, []byte(line), "", "  ") //nolint:errcheck // a real client wrote it
+			out = append(out, strings.Split(b.String(), "\n")...)
+		}
+		return out
+	}},
+	{"two results lost", "clean", 2, all(without(result, 2), without(result, 0))},
+	{"three in a row lost", "clean", 3, func(l []string) []string { i := at(l, model, 1); return slices.Delete(l, i, i+3) }},
+	{"only ends are left", "clean", 9, func(l []string) []string { return append(l[:4], l[len(l)-2:]...) }},
+	{"every second line lost", "resumed", 99, func(l []string) (out []string) {
+		for i, line := range l {
+			if i < 4 || i%2 == 0 {
+				out = append(out, line)
+			}
+		}
+		return out
+	}},
+	{"header and a result lost", "clean", 1, func(l []string) []string { return without(result, 1)(l[1:]) }},
+	{"glued and a lost prompt", "resumed", 1, func(l []string) []string {
+		l = without(user, 1)(l)
+		i := at(l, result, 0)
+		l[i-1] += l[i]
+		return slices.Delete(l, i, i+1)
+	}},
+	{"call without id and name", "parallel", 0, all(swap(model, 0, `"id":"call_b1",`, ""), swap(model, 0, `"name":"read",`, ""))},
+	{"both calls without ids", "parallel", 0, all(swap(model, 0, `"id":"call_b1",`, ""), swap(model, 0, `"id":"call_b2",`, ""))},
+	{"second compaction's kept is unknown", "compact_twice", 0, swap(`"type":"compaction"`, 1, `"firstKeptEntryId":"[^"]*"`, `"firstKeptEntryId":"00000000"`)},
 	{"orphan", "clean", 0, func(l []string) []string {
 		i := at(l, model, 1)
 		l[i] = replaceFirst(l[i], up, `"parentId":"aaaaaaaa"`)

@@ -168,6 +168,7 @@ type fact struct {
 	tool       string
 	target     string // of a compaction: the first record that it keeps; files are those that it has summed up
 	files      []string
+	split      bool  // of a compaction: its summary says that it ends within a turn
 	spare      spare // of a result: the id of its call; of an answer: why it ended; of a compaction: the first record that it keeps
 	plainIDs   bool  // an API was asked that takes only plain ids of calls
 	says       int   // how many items it is sent as

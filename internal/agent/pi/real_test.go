@@ -182,7 +182,7 @@ func TestRealClient(t *testing.T) {
 			whole := map[string][]string{}
 			before, after, could := 0, 0, 0
 			for n, d := range damages {
-				if d.base == "thinking" || !every && (n+v)%9 != 0 {
+				if d.base == "thinking" || !every && (n+v)%12 != 0 {
 					continue
 				}
 				name, text := recording(t, version, d.base)

@@ -36,6 +36,14 @@ func viewOf(text []byte, t traits) (v *view, lines [][]byte) {
 		case !s.Object:
 			v.facts = append(v.facts, fact{})
 		default:
+			if s.Duplicate >= 0 { // of two members with one key the last counts
+				var first []session.Cut
+				for _, pair := range session.DoubledMembers(rec.Raw) {
+					first = append(first, pair.First)
+				}
+				rec.Raw = session.Blanked(rec.Raw, first...)
+				scanner.Scan(rec.Raw, rec.Spans)
+			}
 			v.facts = append(v.facts, *factOf(&rec))
 		}
 		v.facts[len(v.facts)-1].ref.Pos.Line = number
