@@ -19,8 +19,8 @@ func TestEffects(t *testing.T) {
 				t.Errorf("%s: its description lacks what %s does", r.Name, e.Agent)
 			}
 		}
-		if !slices.Equal(agents, []string{"Codex", "Claude Code"}) {
-			t.Errorf("%s: only %v say what they do with it", r.Name, agents)
+		if want := []string{"Codex", "Claude Code", "pi"}; !slices.Equal(agents, want) {
+			t.Errorf("%s: %v say what they do with it, want %v", r.Name, agents, want)
 		}
 	}
 }
