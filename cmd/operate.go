@@ -104,6 +104,12 @@ func (op operation) on() *repair.Operation {
 	}}
 }
 
+// kept is the operation with a record of the original.
+func (op operation) kept() *repair.Operation {
+	op.forget = false
+	return op.on()
+}
+
 // operationOf is the command's operation with a plan for one session.
 func (r *repairRun) operationOf(plan func(*surgery.Session, surgery.Surgeon) (*surgery.Plan, error)) *repair.Operation {
 	return operation{name: r.operation.Name, plan: plan}.on()

@@ -4,15 +4,13 @@ import (
 	"cmp"
 	"crypto/rand"
 	"fmt"
-	"os"
-	"path/filepath"
+	"maps"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/secrets"
 	"github.com/hist-cli/hist/internal/surgery"
 	"github.com/hist-cli/hist/internal/surgery/surgeons"
@@ -27,6 +25,7 @@ func redactCommand(e *env) *cli.Command {
 			&cli.StringSliceFlag{Name: "pattern", Usage: "what this regular `EXPRESSION` matches, or its first group, is a secret, too; may be given more than once"},
 			&cli.StringSliceFlag{Name: "allow", Usage: "what this regular `EXPRESSION` matches is no secret; may be given more than once"},
 			&cli.BoolFlag{Name: "drop-encrypted", Usage: "take out compactions that only the provider can read; otherwise such a session is refused", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "all-stores", Usage: "with --in-place: also in what the client keeps beside the sessions: databases, lists, results, sub-agents, edited files", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "keep-original", Usage: "with --in-place: keep the original, with its secrets, in the run's record, so that undo works", DisableDefaultText: true},
 		),
 		OnUsageError: onUsageError, Action: e.redact,
@@ -36,6 +35,9 @@ func redactCommand(e *env) *cli.Command {
 func (e *env) redact(c *cli.Context) error {
 	if c.Bool("keep-original") && !c.Bool("in-place") {
 		return usage("--keep-original goes with --in-place: a copy leaves the original as it is")
+	}
+	if c.Bool("all-stores") && (!c.Bool("in-place") || c.Bool("dry-run")) {
+		return usage("--all-stores goes with --in-place: a copy holds nothing of them, and leaves them as they are")
 	}
 	opts := surgery.RedactOptions{Salt: make([]byte, 16), DropEncrypted: c.Bool("drop-encrypted")}
 	if _, err := rand.Read(opts.Salt); err != nil {
@@ -55,15 +57,26 @@ func (e *env) redact(c *cli.Context) error {
 	if c.Bool("list") {
 		return e.listSecrets(c, opts)
 	}
-	var found []string
-	err = e.operate(c, operation{name: "redact", forget: c.Bool("in-place") && !c.Bool("keep-original"), plan: func(s *surgery.Session, of surgery.Surgeon) (*surgery.Plan, error) {
+	found := map[string]string{}
+	op := operation{name: "redact", forget: c.Bool("in-place") && !c.Bool("keep-original"), plan: func(s *surgery.Session, of surgery.Surgeon) (*surgery.Plan, error) {
 		r, err := surgery.Redact(s, of, opts)
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, r.Secrets...)
+		maps.Copy(found, r.Tags)
 		return r.Plan, nil
-	}})
+	}}
+	if op.forget {
+		if err := runs.RemoveForgotten(); err != nil {
+			return err
+		}
+	}
+	if c.Bool("all-stores") {
+		if err := e.redactStores(c, &opts, op); err != nil {
+			return err
+		}
+	}
+	err = e.operate(c, op)
 	if len(found) > 0 && c.Bool("in-place") {
 		e.otherHolders(c, found)
 	}
@@ -99,72 +112,4 @@ func (e *env) listSecrets(c *cli.Context, opts surgery.RedactOptions) error {
 	}
 	fmt.Fprintf(e.out, "%s in %s\n", count(int64(len(r.Secrets)), "secret", "secrets"), count(int64(len(r.Hits)), "place", "places"))
 	return nil
-}
-
-// otherHolders names the files beside the sessions that hold the secrets, too.
-func (e *env) otherHolders(c *cli.Context, found []string) {
-	operands, err := operandsOf(c)
-	if err != nil {
-		return
-	}
-	list, err := e.targets(c.Context, operands, c.String("agent"))
-	if err != nil {
-		return
-	}
-	seen := map[string]bool{}
-	for _, t := range list {
-		for _, path := range besideOf(t) {
-			if seen[path] {
-				continue
-			}
-			seen[path] = true
-			data, err := os.ReadFile(path)
-			if err != nil {
-				continue
-			}
-			if n := surgery.HeldBy(data, found); n > 0 {
-				fmt.Fprintf(e.err, "hist: %s holds %s of these, too; it was left as it is\n", oneLine(path), count(int64(n), "secret", "secrets"))
-			}
-		}
-	}
-}
-
-// besideOf are the files in which a client keeps what its sessions hold a second time.
-func besideOf(t target) (list []string) {
-	add := func(pattern ...string) {
-		found, err := filepath.Glob(filepath.Join(pattern...))
-		if err == nil {
-			list = append(list, found...)
-		}
-	}
-	name := filepath.Base(t.path)
-	if id := strings.TrimSuffix(name, ".jsonl"); id != name && len(id) == 36 {
-		filepath.WalkDir(filepath.Join(filepath.Dir(t.path), id), func(path string, d os.DirEntry, err error) error { //nolint:errcheck // what can't be read is not there
-			if err == nil && d.Type().IsRegular() {
-				list = append(list, path)
-			}
-			return nil
-		})
-		if t.home != "" {
-			add(t.home, "file-history", id, "*")
-		}
-	}
-	if t.home == "" {
-		return list
-	}
-	if h := all.AtHome(absolute(t.path), t.home); h != nil {
-		list = append(list, h.Lists(t.home)...)
-	}
-	for _, pattern := range []string{"*.sqlite", "*.sqlite-wal", filepath.Join("*", "*.sqlite"), filepath.Join("*", "*.sqlite-wal")} {
-		add(t.home, pattern)
-	}
-	return list
-}
-
-func absolute(path string) string {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return path
-	}
-	return abs
 }

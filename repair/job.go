@@ -191,10 +191,16 @@ func (w *job) begin() (*runs.Run, error) {
 		return w.run, nil
 	}
 	run, err := w.Begin()
-	if err == nil {
-		w.run = run
+	if err != nil {
+		return nil, err
 	}
-	return run, err
+	if w.Operation != nil && w.Operation.Forget {
+		if err := run.Forget(); err != nil {
+			return nil, err
+		}
+	}
+	w.run = run
+	return run, nil
 }
 
 // do carries out the plan in the job's mode.

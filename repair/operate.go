@@ -12,6 +12,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/surgery"
@@ -141,8 +142,13 @@ func (w *job) prove(ctx context.Context, text []byte) error {
 	if err != nil || after == nil || w.op.sent == nil {
 		return err
 	}
-	if w.op.print, err = surgery.Prove(w.op.sent, after, w.op.plan.Sends, w.op.plan.Added); err != nil {
+	if w.op.print, err = surgery.Prove(w.op.sent, after, w.op.plan.Sends, w.op.plan.Closed); err != nil {
 		return fmt.Errorf("%w: %w", ErrVerify, err)
+	}
+	if p := w.op.plan; p.Like != nil {
+		if _, err := surgery.Prove(p.Like, after, p.AsLike, nil); err != nil {
+			return fmt.Errorf("%w: compared with the other copy, %w", ErrVerify, err)
+		}
 	}
 	return nil
 }
@@ -180,7 +186,7 @@ func unpacked(data []byte) ([]byte, error) {
 func (w *job) forget(rep *Report) error {
 	rep.Notes = append(rep.Notes, "no record of this run is kept, because it would hold what was taken out: there is no undo")
 	rep.Run, rep.Forgotten = "", true
-	if err := os.RemoveAll(w.run.Path()); err != nil {
+	if err := runs.Remove(w.run.Manifest.Run); err != nil {
 		return fmt.Errorf("the session is done, but the run's record still holds what was taken out: %w", err)
 	}
 	return nil

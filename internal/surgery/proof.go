@@ -62,14 +62,14 @@ func items(n int) string {
 	return fmt.Sprintf("%d items", n)
 }
 
-// Prove compares two readings; the error says what is not as the relation wants it. added is how many items at the end of what is sent
-// of the result the operation has added.
-func Prove(before, after *session.Sent, want Relation, added int) (*Print, error) {
+// Prove compares two readings; the error says what is not as the relation wants it. closed are calls whose outputs the operation has
+// taken out, and put its own in their place.
+func Prove(before, after *session.Sent, want Relation, closed []string) (*Print, error) {
 	if want == Marked {
 		before, after = unthinking(before), unthinking(after)
 	}
 	if want == Prefix {
-		before, after = own(before, 0), own(after, added)
+		before, after = own(before, closed), own(after, closed)
 	}
 	p := &Print{Items: len(after.Items), Before: len(before.Items), SHA256: sumOf(after), Was: sumOf(before)}
 	if after.Refused != "" && before.Refused == "" {
@@ -113,10 +113,15 @@ func Prove(before, after *session.Sent, want Relation, added int) (*Print, error
 	return p, nil
 }
 
-// own is a reading without what the client makes up, and without so many items at its end.
-func own(s *session.Sent, added int) *session.Sent {
-	items := slices.DeleteFunc(slices.Clone(s.Items), func(it session.Item) bool { return it.Made != "" })
-	return &session.Sent{Refused: s.Refused, Items: items[:max(0, len(items)-added)], Inherited: s.Inherited}
+// own is a reading without what the client makes up, and without the outputs of some calls.
+func own(s *session.Sent, closed []string) *session.Sent {
+	return without(s, func(it session.Item) bool {
+		return it.Made != "" || it.Kind == session.OutputItem && slices.Contains(closed, it.CallID)
+	})
+}
+
+func without(s *session.Sent, drop func(session.Item) bool) *session.Sent {
+	return &session.Sent{Refused: s.Refused, Items: slices.DeleteFunc(slices.Clone(s.Items), drop), Inherited: s.Inherited}
 }
 
 // notHeld is the first item of the session's own that is missing from another reading, -1 if none is.
@@ -139,8 +144,7 @@ func notHeld(before, after *session.Sent) int {
 
 // unthinking is a reading without reasoning, which an operation that marks its changes may take out.
 func unthinking(s *session.Sent) *session.Sent {
-	items := slices.DeleteFunc(slices.Clone(s.Items), func(it session.Item) bool { return it.Kind == session.ReasoningItem })
-	return &session.Sent{Refused: s.Refused, Items: items, Inherited: s.Inherited}
+	return without(s, func(it session.Item) bool { return it.Kind == session.ReasoningItem })
 }
 
 // redacted begins each placeholder for a secret.

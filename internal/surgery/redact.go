@@ -6,6 +6,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,6 +21,8 @@ import (
 type RedactOptions struct {
 	Finder *secrets.Finder
 	Salt   []byte // makes the tags of this run its own, so that nobody can guess a secret by its tag
+	// Known are secrets that were found elsewhere, each with its placeholder.
+	Known map[string]string
 	// DropEncrypted allows to take out compactions of which only the provider can read what they hold.
 	DropEncrypted bool
 }
@@ -42,18 +45,17 @@ type Redaction struct {
 	s        *Session
 	opts     RedactOptions
 	ids      map[string]bool
-	tags     map[string]string // by secret
+	Tags     map[string]string // the placeholders, by secret
 }
 
 // Redact plans to replace each secret in every text of a session.
 func Redact(s *Session, of Surgeon, opts RedactOptions) (*Redaction, error) {
-	r := &Redaction{Plan: &Plan{Sends: Marked}, s: s, opts: opts, Changed: map[*session.Record]bool{}, Thinking: map[*session.Record]bool{}, ids: map[string]bool{}, tags: map[string]string{}}
+	r := &Redaction{Plan: &Plan{Sends: Marked}, s: s, opts: opts, Changed: map[*session.Record]bool{}, Thinking: map[*session.Record]bool{}, ids: map[string]bool{}, Tags: map[string]string{}}
 	r.collectIDs()
 	r.collect()
 	if len(r.Secrets) == 0 {
 		return r, nil
 	}
-	slices.SortFunc(r.Secrets, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	r.replace()
 	return r, of.Redact(s, r, opts)
 }
@@ -144,7 +146,10 @@ func (r *Redaction) spared(text string, f secrets.Secret, runs [][]int) bool {
 
 // collect finds the secrets.
 func (r *Redaction) collect() {
-	known := map[string]bool{}
+	for secret, tag := range r.opts.Known {
+		r.Secrets = append(r.Secrets, secret)
+		r.Tags[secret] = tag
+	}
 	r.eachText(func(rec *session.Record, v *Value) {
 		text := v.String()
 		if blob(text) {
@@ -152,12 +157,11 @@ func (r *Redaction) collect() {
 		}
 		runs := base64Run.FindAllStringIndex(text, -1)
 		for _, f := range r.opts.Finder.Find(text) {
-			if r.spared(text, f, runs) || known[f.Value] {
+			if r.spared(text, f, runs) || r.Tags[f.Value] != "" {
 				continue
 			}
-			known[f.Value] = true
 			r.Secrets = append(r.Secrets, f.Value)
-			r.tags[f.Value] = r.tag(f)
+			r.Tags[f.Value] = r.tag(f)
 		}
 	})
 }
@@ -183,15 +187,20 @@ func forms(secret string) []string {
 	return list
 }
 
+// Pairs are what is to be replaced by what, one behind the other: each secret in each of its forms, the longest first.
+func Pairs(tags map[string]string) (pairs []string) {
+	for _, secret := range slices.SortedFunc(maps.Keys(tags), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) {
+		for _, form := range forms(secret) {
+			pairs = append(pairs, form, tags[secret])
+		}
+	}
+	return pairs
+}
+
 // replace plans the replacements, of each secret wherever it stands.
 func (r *Redaction) replace() {
 	g := r.Group("secret", "a secret; a placeholder stands in its place, the same for the same secret")
-	var pairs []string
-	for _, secret := range r.Secrets {
-		for _, form := range forms(secret) {
-			pairs = append(pairs, form, r.tags[secret])
-		}
-	}
+	pairs := Pairs(r.Tags)
 	cuts := map[*session.Record][]session.Cut{}
 	var order []*session.Record
 	r.eachText(func(rec *session.Record, v *Value) {

@@ -69,6 +69,9 @@ type Medium struct {
 // outputsKept is how many of the newest outputs are never shortened: the model is at work on them.
 const outputsKept = 2
 
+// noteSize is how many bytes, at most, a shortened output is longer than what is left of it.
+const noteSize = 64
+
 // Shorten plans to shorten outputs and to take out images of the records that are sent, all but the newest. It returns the first
 // record that is changed, nil if none is.
 func Shorten(s *Session, of Surgeon, plan *Plan, opts SlimOptions) (first *session.Record) {
@@ -99,10 +102,11 @@ func Shorten(s *Session, of Surgeon, plan *Plan, opts SlimOptions) (first *sessi
 			}
 			by = m.Note(fmt.Sprintf("%san image of %s was taken out here]", Mark, Bytes(int64(size))))
 		} else {
-			if seenOutputs++; opts.MaxOutput <= 0 || size <= opts.MaxOutput || seenOutputs <= outputsKept {
+			text := m.String()
+			if seenOutputs++; opts.MaxOutput <= 0 || len(text) <= opts.MaxOutput+noteSize || seenOutputs <= outputsKept {
 				continue
 			}
-			by = m.Note(middleOut(m.String(), opts.MaxOutput))
+			by = m.Note(middleOut(text, opts.MaxOutput))
 		}
 		if len(by) >= size {
 			continue

@@ -104,8 +104,11 @@ type Plan struct {
 	Copy bool
 	// Sends is how what the client sends of the result must relate to what it sends of the session.
 	Sends Relation
-	// Added is how many items at the end of what is sent the plan has added: those that close what was cut.
-	Added int
+	// Like, if not nil, is another reading, to which what is sent of the result must relate as AsLike says.
+	Like   *session.Sent
+	AsLike Relation
+	// Closed are the calls that get an output of the plan's, because theirs is cut.
+	Closed []string
 	// Notes are what is lost for good, and what else the user should know, in sentences.
 	Notes []string
 }
@@ -143,6 +146,12 @@ func (g *Group) Cut(rec *session.Record, cuts ...session.Cut) {
 // Behind puts a new record behind another one.
 func (g *Group) Behind(rec *session.Record, line []byte) {
 	g.Edits = append(g.Edits, finding.Edit{At: rec.Pos, Op: finding.After, New: finding.Content{Literal: line}, Tail: true})
+	g.Saved -= int64(len(line)) + 1
+}
+
+// InFront puts a new record in front of another one.
+func (g *Group) InFront(rec *session.Record, line []byte) {
+	g.Edits = append(g.Edits, finding.Edit{At: rec.Pos, Op: finding.Before, New: finding.Content{Literal: line}})
 	g.Saved -= int64(len(line)) + 1
 }
 

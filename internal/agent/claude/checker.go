@@ -165,6 +165,9 @@ func (c *Checker) treeRecord(rec *session.Record) {
 	c.proof.answer(n, field(rec, fieldContent), text(rec, fieldModel))
 	c.nodes = append(doubled(c.nodes), n)
 	c.proof.compaction(n)
+	if n.role == roleBoundary && !n.side {
+		c.leaf, c.leafAt = "", finding.Ref{} // an end that was named in front of a compaction counts no more (2.1.215 and 2.1.332, measured)
+	}
 	if n.torn {
 		c.cut[n] = len(rec.Raw)
 		if begun := begunID(rec); begun != "" && n.uuid == "" {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -31,7 +32,7 @@ func (Surgeon) Cut(s *surgery.Session, at *surgery.Place) (*surgery.Plan, error)
 	if plan.Sends == surgery.Anew {
 		plan.Notes = append(plan.Notes, "this place is on no way to what is sent now, because of a compaction or a branch that was left: the result sends it again as it was")
 	}
-	kept := t.until(leaf, at)
+	kept := t.until(leaf, at, plan.Sends == surgery.Anew)
 	if at.InPlace && !at.Purge {
 		if t.open(kept) > 0 {
 			return nil, surgery.Refuse("a call in front of this place has its result behind it, which the client would find there: cut a copy, or add --purge")
@@ -55,7 +56,7 @@ func (Surgeon) Cut(s *surgery.Session, at *surgery.Place) (*surgery.Plan, error)
 		}
 	}
 	t.newRoots(plan, kept)
-	t.closeCalls(plan, leaf, kept)
+	t.end(plan, leaf, kept)
 	if pointed {
 		last := leaf
 		for _, n := range t.nodes {
@@ -117,8 +118,8 @@ func (t *tree) relation(leaf *node, at *surgery.Place) surgery.Relation {
 	return surgery.Prefix
 }
 
-// until are the records that lead to one, with what is sent together with them.
-func (t *tree) until(leaf *node, at *surgery.Place) map[*node]bool {
+// until are the records that lead to one, with what is sent together with them. anew says that what is not sent now is sent then.
+func (t *tree) until(leaf *node, at *surgery.Place, anew bool) map[*node]bool {
 	way := map[*node]bool{}
 	for n := leaf; n != nil && !way[n]; n = t.byID[n.parent] {
 		way[n] = true
@@ -130,7 +131,7 @@ func (t *tree) until(leaf *node, at *surgery.Place) map[*node]bool {
 		t.above(n, set)
 	}
 	before := func(n *node) bool { return n.index < at.Next && (at.Within < 0 || n.index <= leaf.index) }
-	t.beside(set, before)
+	t.beside(set, func(n *node) bool { return before(n) && (anew || t.s.MaySend(n.rec.Pos)) })
 	for _, n := range t.nodes {
 		if n.typ != "user" && n.typ != "assistant" && set[t.byID[n.parent]] && before(n) {
 			set[n] = true
@@ -155,14 +156,29 @@ func (t *tree) open(set map[*node]bool) int {
 	return len(open)
 }
 
-// closeCalls answers calls that have lost their results, as the client does it when it is interrupted.
-func (t *tree) closeCalls(plan *surgery.Plan, leaf *node, kept map[*node]bool) {
+// end answers calls that have lost their results, as the client does it when it is interrupted, and makes the session's end its latest
+// message, because clients up to 2.1.2 go on there.
+func (t *tree) end(plan *surgery.Plan, leaf *node, kept map[*node]bool) {
 	lost := map[string]bool{} // the calls whose results are cut; what never had one stays as it is
-	for _, n := range t.nodes {
+	for n := range kept {
 		for _, id := range n.results {
-			lost[id] = !kept[n]
+			lost[id] = false
 		}
 	}
+	for _, n := range t.nodes {
+		for _, id := range n.results {
+			if _, stays := lost[id]; !stays {
+				lost[id] = true
+			}
+		}
+	}
+	late := time.Time{}
+	for n := range kept {
+		if at := n.time(); n != leaf && (n.typ == "user" || n.typ == "assistant") && at.After(late) {
+			late = at
+		}
+	}
+	own := leaf.time()
 	g := plan.Group("closed", "a call that has lost its result is answered as its client does it when it is interrupted")
 	up := leaf.uuid
 	for _, n := range t.nodes {
@@ -176,19 +192,37 @@ func (t *tree) closeCalls(plan *surgery.Plan, leaf *node, kept map[*node]bool) {
 			delete(lost, id)
 			block := fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","content":"[Tool call interrupted: the session was cut here]","is_error":true,"tool_use_id":%s}]}`, surgery.Quote(id))
 			uuid := newID("cut", leaf.uuid, id)
-			g.Behind(leaf.rec, lineBy(leaf, up, uuid, "user", `"message":`+block+`,"sourceToolAssistantUUID":`+string(surgery.Quote(n.uuid))))
+			if own.After(late) {
+				late = own
+			}
+			late = late.Add(time.Millisecond)
+			g.Behind(leaf.rec, lineBy(leaf, up, uuid, stamp(late), "user", `"message":`+block+`,"sourceToolAssistantUUID":`+string(surgery.Quote(n.uuid))))
 			up = uuid
-			plan.Added++
+			plan.Closed = append(plan.Closed, id)
 		}
 	}
+	if v, ok := surgery.At(leaf.rec.Raw, "timestamp"); ok && up == leaf.uuid && !own.IsZero() && !own.After(late) {
+		plan.Group("latest", "clients up to 2.1.2 go on at the message with the latest time").Cut(leaf.rec, v.Instead(surgery.Quote(stamp(late.Add(time.Millisecond)))))
+	}
 }
+
+// time is when a record was written; zero if it does not say that.
+func (n *node) time() time.Time {
+	at, err := time.Parse(time.RFC3339Nano, gjson.GetBytes(n.rec.Raw, "timestamp").String())
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // pointAt tells the client to go on at a record: a notice under it, and a last-prompt that names the notice.
 func (t *tree) pointAt(plan *surgery.Plan, leaf *node) {
 	last := &t.s.Records[len(t.s.Records)-1]
 	uuid := newID("point", leaf.uuid)
 	g := plan.Group("gone-back", "the client is told to go on at the place, as it notes a rewind itself")
-	g.Behind(last, lineBy(leaf, leaf.uuid, uuid, "system", `"subtype":"informational","content":"The conversation goes on from here.","isMeta":false,"level":"info"`))
+	g.Behind(last, lineBy(leaf, leaf.uuid, uuid, gjson.GetBytes(leaf.rec.Raw, "timestamp").String(), "system", `"subtype":"informational","content":"The conversation goes on from here.","isMeta":false,"level":"info"`))
 	g.Behind(last, t.lastPrompt(leaf, uuid, `,"hist":"chosen"`))
 	plan.Notes = append(plan.Notes, "what was cut is still in the file; --purge takes it out")
 }
@@ -208,8 +242,8 @@ func quoted(rec *session.Record, path string) []byte {
 	return surgery.Quote(gjson.GetBytes(rec.Raw, path).String())
 }
 
-// lineBy is a new record of the tree, with the setting and the time of one beside it.
-func lineBy(beside *node, parent, uuid, typ, more string) []byte {
+// lineBy is a new record of the tree, with the setting of one beside it.
+func lineBy(beside *node, parent, uuid, timestamp, typ, more string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `{"parentUuid":%s,"isSidechain":false,"userType":"external"`, surgery.Quote(parent))
 	for _, key := range []string{"cwd", "sessionId", "version", "gitBranch"} {
@@ -217,7 +251,7 @@ func lineBy(beside *node, parent, uuid, typ, more string) []byte {
 			fmt.Fprintf(&b, `,%q:%s`, key, v.Raw)
 		}
 	}
-	fmt.Fprintf(&b, `,"type":%q,%s,"uuid":%q,"timestamp":%s}`, typ, more, uuid, quoted(beside.rec, "timestamp"))
+	fmt.Fprintf(&b, `,"type":%q,%s,"uuid":%q,"timestamp":%s}`, typ, more, uuid, surgery.Quote(timestamp))
 	return b.Bytes()
 }
 

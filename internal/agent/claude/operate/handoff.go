@@ -54,7 +54,7 @@ func (Surgeon) Compose(h *surgery.Handoff, thread, cwd string, now time.Time) []
 		id := uuid.NewString()
 		rec := map[string]any{
 			"type": "assistant", "uuid": id, "parentUuid": parent, "isSidechain": false, "userType": "external", "sessionId": thread, "cwd": cwd,
-			"timestamp": now.Add(time.Duration(i-len(list)) * time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z"),
+			"timestamp": stamp(now.Add(time.Duration(i-len(list)) * time.Millisecond)),
 		}
 		content := append(m.results, m.blocks...) // the API wants results first
 		if m.user {

@@ -149,6 +149,9 @@ func (f *file) add(line []byte, at int, pos session.Pos, turn *int) {
 		switch r.Role = Link; str(subtype) {
 		case "compact_boundary":
 			r.Role = Mark
+			if !r.Side {
+				f.leaf, f.leafAt = "", session.Pos{} // an end that was named in front of a compaction counts no more (2.1.215 and 2.1.332, measured)
+			}
 			kept := metadata.Get("preservedMessages")
 			r.anchor = strings.Clone(kept.Get("anchorUuid").Str)
 			for _, id := range kept.Get("uuids").Array() {

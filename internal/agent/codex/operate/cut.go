@@ -131,7 +131,7 @@ func closeTurn(s *surgery.Session, plan *surgery.Plan, at *surgery.Place, end in
 		}
 		tool := codex.Tool{Type: p.Get("type").String(), Name: p.Get("name").String(), CallID: id}
 		g.Behind(last, codex.NewOutput(tool, stamp(last), json.RawMessage(`"aborted"`)))
-		plan.Added++
+		plan.Closed = append(plan.Closed, id)
 	}
 	start := s.Index(at.Turn.Start)
 	if start < 0 || s.Records[start].Kind != session.TurnStart || s.Records[end].Kind == session.TurnEnd {

@@ -1,0 +1,110 @@
+package repair
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/publish"
+	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/sqlitefile"
+)
+
+// Store is a file that a client keeps beside its sessions, and that is to be replaced by a changed one.
+type Store struct {
+	Path, Home string
+	// Text changes the file's bytes, or Database what is in it; the other one is nil.
+	Text     func(data []byte) []byte
+	Database func(ctx context.Context, tx *sql.Tx) (int64, error)
+}
+
+// Rewrite replaces a store by a changed one in one step, and keeps the original in the run; false if there is nothing to change. The
+// error is inuse.ErrBusy if somebody has it open, or if a client runs that may.
+func (s Store) Rewrite(ctx context.Context, run *runs.Run) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	changed, err := s.rewrite(ctx, run)
+	if err != nil {
+		return false, fmt.Errorf("%s: it was left as it is: %w", s.Path, err)
+	}
+	return changed, nil
+}
+
+func (s Store) rewrite(ctx context.Context, run *runs.Run) (changed bool, err error) {
+	if s.Database != nil {
+		if err := homeIsFree(ctx, s.Home); err != nil {
+			return false, err
+		}
+		if err := sqlitefile.Rest(ctx, s.Path); err != nil {
+			return false, err
+		}
+	}
+	src, err := source.Open(s.Path)
+	if err != nil {
+		return false, err
+	}
+	defer src.Close()
+	if s.Database == nil {
+		data, err := os.ReadFile(src.Real)
+		if err != nil {
+			return false, err
+		}
+		out := s.Text(data)
+		if bytes.Equal(out, data) {
+			return false, nil
+		}
+		return true, s.replace(ctx, run, src, bytes.NewReader(out))
+	}
+	dir, err := os.MkdirTemp(run.Path(), "store-")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(dir)
+	to := filepath.Join(dir, filepath.Base(s.Path))
+	n, err := sqlitefile.Changed(ctx, src.Real, to, func(tx *sql.Tx) (int64, error) { return s.Database(ctx, tx) })
+	if err != nil || n == 0 {
+		return false, err
+	}
+	from, err := os.Open(to)
+	if err != nil {
+		return false, err
+	}
+	defer from.Close()
+	return true, s.replace(ctx, run, src, from)
+}
+
+// replace puts what it reads in the store's place.
+func (s Store) replace(ctx context.Context, run *runs.Run, src *source.Source, from io.Reader) (err error) {
+	f := &runs.File{Source: src.Real, Target: src.Real, Mode: runs.InPlace, SizeBefore: src.Info.Size(), ModTimeBefore: src.Info.ModTime(), Home: s.Home}
+	if f.Backup, f.SHA256Before, err = run.Backup(ctx, src.Real); err != nil {
+		return err
+	}
+	t := publish.Target{Path: src.Real, Replace: true, Mode: src.Info.Mode().Perm(), ModTime: src.Info.ModTime(), Owner: src.Info, Like: src.Real}
+	var guard *inuse.Guard
+	defer func() { guard.Release() }()
+	err = run.Publish(ctx, f, t, func(w io.Writer) error {
+		_, err := io.Copy(w, from)
+		return err
+	}, publish.Checks{Last: func() (err error) {
+		if s.Database != nil && !sqlitefile.AtRest(src.Real) {
+			return inuse.ErrBusy
+		}
+		var busy *inuse.Busy
+		if guard, busy, err = inuse.Hold(src.Real); err == nil && busy != nil {
+			err = busy
+		}
+		return errors.Join(err, src.Changed())
+	}})
+	if errors.Is(err, publish.ErrPublished) {
+		return nil
+	}
+	return err
+}
