@@ -2,26 +2,33 @@ package cmd
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/surgery"
 	"github.com/hist-cli/hist/repair"
 )
 
 func moveCommand(e *env) *cli.Command {
 	return &cli.Command{
-		Name: "move", Usage: "make sessions follow a project that was renamed or moved", ArgsUsage: "--to DIR PATH|ID ...",
-		Description: "Afterwards, the client finds the sessions in the new directory. Codex goes by two fields of the file, Claude Code by the\nfolder that it lies in. This is done in place, and hist undo takes it back. The history keeps the old paths, and the client tells the\nmodel the new one, unless --rewrite history changes every text.",
+		Name: "move", Usage: "make sessions follow a project that was renamed or moved", ArgsUsage: "--to DIR PATH|ID ... | --home DIR",
+		Description: "Afterwards, the client finds the sessions in the new directory. Codex goes by two fields of the file, Claude Code by the\nfolder that it lies in. This is done in place, and hist undo takes it back. The history keeps the old paths, and the client tells the\nmodel the new one, unless --rewrite history changes every text. --home is for a home that was itself moved or copied.",
 		Flags: withoutFlag("in-place", withoutFlag("output", operationFlags("",
 			&cli.StringFlag{Name: "to", Usage: "the project's `DIR` now"},
 			&cli.StringFlag{Name: "from", Usage: "its `DIR` before; by default, the one that each session names"},
 			&cli.StringFlag{Name: "rewrite", Value: "fields", Usage: "change what names the directory, by `WHAT`: none, fields (by which the client finds the session), or history (every text)"},
+			&cli.StringFlag{Name: "home", Usage: "this `DIR` is an agent's home that was moved or copied here: change what names its sessions' old places"},
 			&cli.BoolFlag{Name: "all", Usage: "all sessions of the directory --from, or below it", DisableDefaultText: true},
 		))),
 		OnUsageError: onUsageError, Action: e.move,
@@ -29,6 +36,9 @@ func moveCommand(e *env) *cli.Command {
 }
 
 func (e *env) move(c *cli.Context) error {
+	if c.IsSet("home") {
+		return e.moveHome(c)
+	}
 	opts := surgery.MoveOptions{}
 	if c.String("to") == "" {
 		return usage("move needs to know where the project is now: --to DIR")
@@ -56,6 +66,56 @@ func (e *env) move(c *cli.Context) error {
 		op.pick = func(list []target) []target { return worksIn(c.Context, list, &opts) }
 	}
 	return e.operate(c, op)
+}
+
+// moveHome makes a client find the sessions of a home that was moved or copied.
+func (e *env) moveHome(c *cli.Context) error {
+	for _, flag := range []string{"to", "from", "rewrite", "all", "last"} {
+		if c.IsSet(flag) || c.NArg() > 0 {
+			return usage("--home is for the whole home: leave out sessions and the other directories")
+		}
+	}
+	dir, err := filepath.Abs(c.String("home"))
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(all.Homed(), func(h agent.Homed) bool { return len(h.Sessions(dir)) > 0 }) {
+		return usage("--home %s: no agent's home with sessions in it", c.String("home"))
+	}
+	path, change := "", (func(context.Context, *sql.Tx) (int64, error))(nil)
+	if h, ok := homes.Open(c.Context, dir).(agent.Rehomer); ok {
+		path, change = h.Rehome()
+	}
+	n := int64(0)
+	store := repair.Store{Path: path, Home: dir, Database: func(ctx context.Context, tx *sql.Tx) (_ int64, err error) {
+		n, err = change(ctx, tx)
+		if c.Bool("dry-run") {
+			return 0, err
+		}
+		return n, err
+	}}
+	var run *runs.Run
+	if path != "" {
+		if run, err = runs.New(Version()); err != nil {
+			return err
+		}
+		if changed, err := store.Rewrite(c.Context, run); !changed {
+			if err = errors.Join(err, run.Discard()); errors.Is(err, inuse.ErrBusy) {
+				return &exitError{ExitInUse, err}
+			} else if err != nil {
+				return err
+			}
+		}
+	}
+	switch {
+	case n == 0:
+		fmt.Fprintf(e.out, "%s: nothing to gain: no list of it names a session elsewhere that lies in it now\n", oneLine(dir))
+	case c.Bool("dry-run"):
+		fmt.Fprintf(e.out, "%s: %s would be listed where they lie now\n  nothing was written (dry run)\n", oneLine(path), count(n, "session", "sessions"))
+	default:
+		fmt.Fprintf(e.out, "%s: %s listed where they lie now\nundo:   hist undo %s\n", oneLine(path), count(n, "session is", "sessions are"), run.Manifest.Run)
+	}
+	return nil
 }
 
 // worksIn are the sessions of a directory, and of those below it.

@@ -268,7 +268,7 @@ func TestJoinHealthySessions(t *testing.T) {
 // that no record goes with.
 func recordsIn(text []byte) (lines []string) {
 	for line := range strings.Lines(string(text)) {
-		if r := gjson.Parse(line); r.Get("uuid").Exists() || r.Get("payload").Exists() {
+		if r := gjson.Parse(line); r.Get("uuid").Exists() || r.Get("payload").Exists() || r.Get("parentId").Exists() {
 			lines = append(lines, line)
 		}
 	}

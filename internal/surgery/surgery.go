@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/check"
@@ -135,8 +136,11 @@ func (g *Group) Drop(rec *session.Record) {
 	g.Saved += rec.Size
 }
 
-// Cut changes parts of a record.
+// Cut changes parts of a record. Cuts that put the same there are none.
 func (g *Group) Cut(rec *session.Record, cuts ...session.Cut) {
+	if cuts = slices.DeleteFunc(cuts, func(c session.Cut) bool { return c.New != nil && bytes.Equal(rec.Raw[c.Start:c.End], c.New) }); len(cuts) == 0 {
+		return
+	}
 	g.Edits = append(g.Edits, finding.Edit{At: rec.Pos, Op: finding.Splice, Cuts: cuts})
 	for _, c := range cuts {
 		g.Saved += int64(c.End - c.Start - len(c.New))

@@ -2,7 +2,9 @@ package beside
 
 import (
 	"context"
+	"database/sql"
 	"io"
+	"os"
 	"path/filepath"
 
 	"github.com/hist-cli/hist/internal/agent"
@@ -13,6 +15,8 @@ import (
 var (
 	_ agent.Viewer = (*Home)(nil)
 	_ agent.Lister = (*Home)(nil)
+
+	_ agent.Rehomer = (*Home)(nil)
 )
 
 // ViewName is the name of the projection's database.
@@ -61,6 +65,15 @@ func (h *Home) Databases() (paths []string) {
 		paths = append(paths, filepath.Join(home.Databases(h.dir), name))
 	}
 	return paths
+}
+
+// Rehome changes the list of threads.
+func (h *Home) Rehome() (path string, change func(ctx context.Context, tx *sql.Tx) (int64, error)) {
+	path = filepath.Join(home.Databases(h.dir), home.StateFile)
+	if _, err := os.Stat(path); err != nil {
+		return "", nil
+	}
+	return path, func(ctx context.Context, tx *sql.Tx) (int64, error) { return store.Rehome(ctx, tx, h.dir) }
 }
 
 // Threads is store.Threads.

@@ -29,7 +29,7 @@ func (Surgeon) Move(s *surgery.Session, opts surgery.MoveOptions) (*surgery.Plan
 		}
 		rec := &s.Records[i]
 		if v, ok := surgery.At(rec.Raw, "payload.cwd"); ok {
-			if to, ok := opts.Moved(v.String()); ok && to != v.String() {
+			if to, ok := opts.Moved(v.String()); ok {
 				g.Cut(rec, v.Instead(surgery.Quote(to)))
 			}
 		}
