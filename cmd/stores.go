@@ -17,6 +17,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/internal/scratch"
 	"github.com/hist-cli/hist/internal/sqlitefile"
 	"github.com/hist-cli/hist/internal/surgery"
 	"github.com/hist-cli/hist/internal/surgery/surgeons"
@@ -64,27 +65,44 @@ func storesOf(list []target) (stores []repair.Store) {
 	return stores
 }
 
-// redactStores takes the secrets of some sessions out of what their clients keep beside them. That comes first: whatever ends it in
-// between, the sessions still tell what is to be taken out, so the same command finishes it.
-func (e *env) redactStores(c *cli.Context, opts *surgery.RedactOptions, op operation) error {
+// secretsOf adds the secrets of the sessions that the command line names to those that are known. What it reads with is closed then: nobody
+// may have the databases open that are to be replaced.
+func (e *env) secretsOf(c *cli.Context, opts *surgery.RedactOptions) ([]target, error) {
+	shared := c.Context
+	ctx, done := scratch.With(shared)
+	c.Context = ctx
+	defer func() {
+		c.Context = shared
+		done()
+	}()
 	list, err := e.named(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	opts.Known = map[string]string{}
 	for _, t := range list {
 		s, err := e.readSession(c, t, true)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if busy, err := all.InUse(absolute(t.path), t.home, s.Info.ID); err != nil || busy != nil {
-			return &exitError{ExitInUse, fmt.Errorf("%s: %w", t.path, cmp.Or[error](err, busy))}
+			return nil, &exitError{ExitInUse, fmt.Errorf("%s: %w", t.path, cmp.Or[error](err, busy))}
 		}
 		r, err := surgery.Redact(s, surgeons.Of(s.Agent), *opts)
 		if err != nil {
-			return fmt.Errorf("%s: %w", t.path, err)
+			return nil, fmt.Errorf("%s: %w", t.path, err)
 		}
 		maps.Copy(opts.Known, r.Tags)
+	}
+	return list, nil
+}
+
+// redactStores takes the secrets of some sessions out of what their clients keep beside them. That comes first: whatever ends it in
+// between, the sessions still tell what is to be taken out, so the same command finishes it.
+func (e *env) redactStores(c *cli.Context, opts *surgery.RedactOptions, op operation) error {
+	list, err := e.secretsOf(c, opts)
+	if err != nil {
+		return err
 	}
 	if len(opts.Known) == 0 {
 		return nil
