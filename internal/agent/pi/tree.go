@@ -229,7 +229,8 @@ func (v *view) read(t traits) *reading {
 			r.mark = i
 			r.sent = append([]int{i}, r.chain[k+1:]...)
 			if from := slices.IndexFunc(r.chain[:k], func(j int) bool { return v.facts[j].id == f.target }); from >= 0 && f.target != f.id {
-				r.sent = append(append([]int{i}, r.chain[from:k]...), r.chain[k+1:]...)
+				kept := slices.DeleteFunc(slices.Clone(r.chain[from:k]), func(j int) bool { return v.facts[j].kind == "compaction" }) // this one has summed that up
+				r.sent = append(append([]int{i}, kept...), r.chain[k+1:]...)
 			}
 			break
 		}
