@@ -87,6 +87,11 @@ func Explain(text string) (found []Refusal) {
 		}
 		found = append(found, *r)
 	}
+	if last := strings.TrimSpace(lines[len(lines)-1]); len(found) == 0 && last != "" {
+		if r := cutOff(last); r != nil {
+			found = append(found, *r)
+		}
+	}
 	return slices.DeleteFunc(found, func(r Refusal) bool { return r.vague() && slices.ContainsFunc(found, Refusal.exact) })
 }
 
@@ -146,6 +151,41 @@ func numbered(p *regexp.Regexp, line, group string) int {
 	}
 	return max(0, number(p.FindStringSubmatch(line)[i]))
 }
+
+// leastStart is from how many characters on the beginning of a text tells which one it is.
+const leastStart = 20
+
+// cutOff is the refusal of which a line, that was cut off, holds only the beginning: that of its example. It is nil if none does, or if several
+// do that different things help against.
+func cutOff(line string) (one *Refusal) {
+	start := plainWords(strings.TrimRight(line, ".… "))
+	start = start[:max(0, strings.LastIndexByte(start, ' '))] // the last word may not be whole
+	for i := range refusals {
+		example := plainWords(refusals[i].Example)
+		if len(example) < leastStart || len(start) < leastStart {
+			continue
+		}
+		at := strings.Index(start, example[:leastStart])
+		if at < 0 || !strings.HasPrefix(example, start[at:]) {
+			continue
+		}
+		if one != nil && one.Mend != refusals[i].Mend {
+			return nil
+		}
+		if one == nil {
+			r := refusals[i]
+			r.Words, r.Line, r.Times, r.Message, r.Block, r.Inner = line, line, 1, -1, -1, -1
+			one = &r
+		}
+	}
+	return one
+}
+
+// named are the words of a text that are different each time: ids, numbers and what stands in quotes.
+var named = regexp.MustCompile("'[^']*'|\"[^\"]*\"|\\w*\\d\\w*")
+
+// plainWords is a text in lower case, without such words.
+func plainWords(text string) string { return strings.ToLower(named.ReplaceAllString(text, "#")) }
 
 // vague says whether a refusal was recognised by its form alone, exact whether it was not.
 func (r Refusal) vague() bool { return r.Mend == "unsaid" }

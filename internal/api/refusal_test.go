@@ -104,3 +104,19 @@ func TestWays(t *testing.T) {
 		}
 	}
 }
+
+// TestCutOff: the beginning of a text tells which one it is, if it is long enough and nothing else begins so.
+func TestCutOff(t *testing.T) {
+	for text, want := range map[string]string{
+		"No tool output found for custom tool ca":                                          "no-output",
+		"API Error: 400 Tool reference 'mcp__beds__water' not found in avail":              "tool-reference",
+		"{\"error\":{\"message\":\"Item 'rs_9f' of type 'reasoning' was provided without…": "order",
+		"No tool": "",
+		"The tool output found in the garden was": "",
+	} {
+		found := Explain(text)
+		if (len(found) > 0) != (want != "") || want != "" && found[0].Mend != want {
+			t.Errorf("%s: %+v", text, found)
+		}
+	}
+}
