@@ -50,6 +50,9 @@ func targets(ctx context.Context, operands []string, only string) ([]target, err
 			for _, dir := range h.agent.Sessions(h.dir) {
 				list = append(list, below(ctx, dir)...)
 			}
+			if info, err := os.Stat(h.dir); err == nil && !info.IsDir() {
+				list = append(list, target{path: h.dir, err: fmt.Errorf("%s: this is no directory; set CODEX_HOME or CLAUDE_CONFIG_DIR to the home of %s, or unset it", h.dir, h.agent.Title())})
+			}
 			if live := h.agent.LiveAt(h.dir); shut(live) {
 				list = append(list, target{path: live, err: fmt.Errorf("%s: %w", live, cause.Denied(live, fs.ErrPermission))})
 			}
@@ -232,7 +235,7 @@ func (h agentHome) idOfName(name string, byID error) (string, error) {
 	case errors.Is(byID, agent.ErrShut):
 		return "", byID
 	case errors.Is(byID, agent.ErrBadID):
-		return "", notHere{fmt.Errorf("%s: no such file, and not a session's id or at least the first 8 digits of one, nor a thread's name", name)}
+		return "", notHere{fmt.Errorf("%s: no such file, and not a session's id or at least the first 8 digits of one, nor a thread's name; hist list shows all", name)}
 	}
 	return "", notHere{byID}
 }

@@ -20,7 +20,7 @@ var hints = []hint{
 	corrupt("empty-file", "the session's file is empty", "rollout", "is empty"),
 	notFound("index-stale", "the client does not find the thread: its file is gone, or not where the client's list says", "no rollout found for thread id"),
 	notFound("index-stale", "the thread's file is not where the client's list says", "failed to resolve rollout path"),
-	notFound("", "there is no session with this id in the client's home", "no saved session found"),
+	notFound("", "the client finds no session with this id: its file is not in the client's home, or its header is lost", "no saved session found"),
 	notFound("id-mismatch", "the file's header names another thread than the one that was asked for", "thread source changed during resume"),
 	full("no space left on device"), full("disk quota exceeded"),
 	notFound("index-stale", "the client's list names another file for the thread", "stale rollout path"),
@@ -64,7 +64,7 @@ func inUse(rule, text string, words ...string) hint {
 }
 
 func notFound(rule, text string, words ...string) hint {
-	return newHint(rule, text, agent.Never, agent.NotFound, "hist pre-resume SESSION looks for the file in the client's home and says what is wrong with it", words)
+	return newHint(rule, text, agent.Never, agent.NotFound, "hist lint SESSION looks for the file and says what is wrong with it; hist repair SESSION then makes a copy that resumes", words)
 }
 
 func corrupt(rule, text string, words ...string) hint {
