@@ -37,7 +37,7 @@ func TestRulePages(t *testing.T) {
 	}
 	pages := map[string]*strings.Builder{}
 	index := &strings.Builder{}
-	index.WriteString("# Rules\n\nImpact and fix are the usual ones; a finding can have others. [What they mean](../../README.md#impact-and-fix).\n\n")
+	index.WriteString("# Rules\n\nImpact and fix are the usual ones; a finding can have others. [What they mean](../commands.md#impact-and-fix).\n\n")
 	index.WriteString("| rule | agent | impact | fix | what |\n|---|---|---|---|---|\n")
 	for _, r := range lint.Rules {
 		page := pages[r.Family]
