@@ -179,7 +179,7 @@ func TestWarmAsksAnew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lint(filepath.Base(last) + ": this process still has the file open [in-use]")
+		lint(filepath.Base(last) + ": notes: this process still has the file open [in-use]")
 		f.Close()
 	}
 	journal := filepath.Join(home, "rollout-migrations", last[len(last)-len(id)-len(".jsonl"):len(last)-len(".jsonl")]+".pending")

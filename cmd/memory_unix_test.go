@@ -200,7 +200,7 @@ func TestLineOfBrackets(t *testing.T) {
 func TestRepairOfBrackets(t *testing.T) {
 	path := repeated(t, header, "[", 16, "\n"+fmt.Sprintf(call, 1))
 	before := sum(t, path)
-	if code, out := exitCode(t, child(t, "repair", "--in-place", path)); code != ExitOK || !strings.Contains(out, "1 set aside") {
+	if code, out := exitCode(t, child(t, "repair", "--in-place", path)); code != ExitOK || !strings.Contains(out, "1 taken out") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	if sum(t, path) == before {

@@ -68,6 +68,13 @@ func (e *env) move(c *cli.Context) error {
 	return e.operate(c, op)
 }
 
+// rehomer is a home whose client notes where its sessions lie, so that it does not find them once the home was moved or copied.
+type rehomer interface {
+	// Rehome is the database that holds the notes, "" if there is none, and what changes those whose file is gone to the file that lies at
+	// the same place in this home; it returns how many.
+	Rehome() (path string, change func(ctx context.Context, tx *sql.Tx) (int64, error))
+}
+
 // moveHome makes a client find the sessions of a home that was moved or copied.
 func (e *env) moveHome(c *cli.Context) error {
 	for _, flag := range []string{"to", "from", "rewrite", "all", "last"} {
@@ -83,7 +90,7 @@ func (e *env) moveHome(c *cli.Context) error {
 		return usage("--home %s: no agent's home with sessions in it", c.String("home"))
 	}
 	path, change := "", (func(context.Context, *sql.Tx) (int64, error))(nil)
-	if h, ok := homes.Open(c.Context, dir).(agent.Rehomer); ok {
+	if h, ok := homes.Open(c.Context, dir).(rehomer); ok {
 		path, change = h.Rehome()
 	}
 	n := int64(0)

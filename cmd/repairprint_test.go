@@ -14,7 +14,7 @@ func TestMendSaysWhatIsLost(t *testing.T) {
 		"a part of it comes from logs_2.sqlite, the rest is lost; a placeholder tells the model so": {Fix: "stand-in", Lost: 1, From: "logs_2.sqlite"},
 		"recovered from logs_2.sqlite":                                                              {Fix: "recovered", From: "logs_2.sqlite"},
 		"what can be read of it is kept":                                                            {Fix: "recovered"},
-		"recovered from the file's name; a stand-in replaces what can't be known or read":           {Fix: "stand-in", From: "the file's name"},
+		"recovered from the file's name; a placeholder stands for what can't be known or read":      {Fix: "stand-in", From: "the file's name"},
 		"recovered from line 7; the rest is taken out of the session, and kept in the run's record": {Fix: "set-aside", From: "line 7"},
 	} {
 		if got := p.mend(&e); got != want {

@@ -22,7 +22,7 @@ func TestShowNamesPlaces(t *testing.T) {
 		t.Fatal("no session", err)
 	}
 	for _, c := range []struct{ path, want string }{
-		{stale[0], "but it has 2438 [projection-stale]"},
+		{stale[0], "the file to 2438 [projection-stale]"},
 		{"../fixtures/codex/rules/crlf/bad.jsonl", "(11 times, this is the first) (line 1) [crlf]"},
 	} {
 		var out, errs bytes.Buffer

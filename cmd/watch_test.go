@@ -225,11 +225,12 @@ func TestWatchStatus(t *testing.T) {
 
 // TestWatchedHomes: a home in which no session was ever begun is waited for.
 func TestWatchedHomes(t *testing.T) {
-	codex, claude := t.TempDir(), t.TempDir()
+	codex, claude, pi := t.TempDir(), t.TempDir(), t.TempDir()
 	t.Setenv("CODEX_HOME", codex)
 	t.Setenv("CLAUDE_CONFIG_DIR", claude)
+	t.Setenv("PI_CODING_AGENT_DIR", pi)
 	paths, err := watched(nil)
-	if want := []string{filepath.Join(codex, "sessions"), filepath.Join(claude, "projects")}; err != nil || !slices.Equal(paths, want) {
+	if want := []string{filepath.Join(codex, "sessions"), filepath.Join(claude, "projects"), filepath.Join(pi, "sessions")}; err != nil || !slices.Equal(paths, want) {
 		t.Errorf("%q, %v, want %q", paths, err, want)
 	}
 }

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"io"
 	"time"
@@ -60,13 +59,6 @@ type Lister interface {
 	// takes a copy out again whose file is gone.
 	Enlist(ctx context.Context, original string, copied Copied) (bool, error)
 	Delist(ctx context.Context, copied, path string) error
-}
-
-// Rehomer is a home whose client notes where its sessions lie, so that it does not find them once the home was moved or copied.
-type Rehomer interface {
-	// Rehome is the database that holds the notes, and what changes those whose file is gone to the file that lies at the same place in
-	// this home; it returns how many. The path is "" if there is no such database.
-	Rehome() (path string, change func(ctx context.Context, tx *sql.Tx) (int64, error))
 }
 
 // Thread is one thread as its client lists it.

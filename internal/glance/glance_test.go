@@ -127,7 +127,7 @@ func TestDamaged(t *testing.T) {
 		{"\n\n", "empty"},
 		{"\x00\x00\x00", "can't be read"},
 		{strings.Repeat("[", 5<<20), "can't be read"},
-		{"{}\n", "no session_meta"},
+		{"{}\n", "no header"},
 		{header, "timestamp"},
 		{header + strings.Repeat("y", 20<<20), "timestamp"},
 	} {

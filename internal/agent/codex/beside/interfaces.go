@@ -15,8 +15,6 @@ import (
 var (
 	_ agent.Viewer = (*Home)(nil)
 	_ agent.Lister = (*Home)(nil)
-
-	_ agent.Rehomer = (*Home)(nil)
 )
 
 // ViewName is the name of the projection's database.
@@ -67,7 +65,8 @@ func (h *Home) Databases() (paths []string) {
 	return paths
 }
 
-// Rehome changes the list of threads.
+// Rehome is the database of the list of threads, and what changes there the paths of sessions whose file is gone to those of the files that
+// lie at the same place in this home; it returns how many. The path is "" if there is no such database.
 func (h *Home) Rehome() (path string, change func(ctx context.Context, tx *sql.Tx) (int64, error)) {
 	path = filepath.Join(home.Databases(h.dir), home.StateFile)
 	if _, err := os.Stat(path); err != nil {
