@@ -214,7 +214,7 @@ func (b *breaker) lostWith(i int) int {
 		return 1
 	case strings.HasSuffix(l.kind, "_output"):
 		return 0 // a placeholder replaces it
-	case has(`"`+l.id+`"`) && !has(`"`+l.id+`"`, "ImageView"):
+	case has(`"` + l.id + `"`):
 		return 0 // an event holds the call
 	case bytes.Contains(l.raw, []byte(`"name":"exec"`)), bytes.Contains(l.raw, []byte(`"name":"wait"`)):
 		return 0 // a script, or a wait for one: its text is lost, but not what it ran and printed
