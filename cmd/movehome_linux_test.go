@@ -27,8 +27,10 @@ func TestMoveHome(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for _, s := range []string{"DROP TABLE IF EXISTS threads", "CREATE TABLE threads (id TEXT PRIMARY KEY, rollout_path TEXT NOT NULL)",
-		"INSERT INTO threads VALUES ('a', '/old/home/" + rel + "'), ('b', '/old/home/sessions/2020/01/01/gone.jsonl'), ('c', '" + here + "')"} {
+	for _, s := range []string{
+		"DROP TABLE IF EXISTS threads", "CREATE TABLE threads (id TEXT PRIMARY KEY, rollout_path TEXT NOT NULL)",
+		"INSERT INTO threads VALUES ('a', '/old/home/" + rel + "'), ('b', '/old/home/sessions/2020/01/01/gone.jsonl'), ('c', '" + here + "')",
+	} {
 		if _, err := db.Exec(s); err != nil {
 			t.Fatal(err)
 		}

@@ -56,7 +56,9 @@ func TestDryRunPageInBrowser(t *testing.T) {
 	}{
 		{
 			"phone", `const first = document.querySelector(".edit p:nth-of-type(2)").getBoundingClientRect(); return [innerWidth, first.bottom < innerHeight, ` + commands + `].join(" ")`,
-			"390 true hist repair " + call, []string{phone}, []string{call},
+			"390 true hist repair " + call,
+			[]string{phone},
+			[]string{call},
 		},
 		{
 			"wide", `return [document.body.getBoundingClientRect().width, ` + commands + `].join(" ")`,
