@@ -13,7 +13,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/secrets"
+	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/surgery"
 	"github.com/hist-cli/hist/internal/surgery/surgeons"
@@ -173,6 +175,29 @@ func TestNoSecrets(t *testing.T) {
 		r, err := surgery.Redact(s, surgeons.Of(s.Agent), surgery.RedactOptions{Finder: finder})
 		if err != nil || len(r.Hits) > 0 || !r.Empty() {
 			t.Errorf("%s: %d secrets in %d places, %v", path, len(r.Secrets), len(r.Hits), err)
+		}
+	}
+}
+
+// TestClippedData: what words in front of it make look like a key is none if it is the beginning of data that stands elsewhere whole.
+func TestClippedData(t *testing.T) {
+	finder, err := secrets.New(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var data string
+	for r := rand.New(rand.NewSource(7)); len(data) < 400; {
+		data += invented(r)["password"]
+	}
+	clipped := "the page says api_key = \"" + data[:40] + "\" here"
+	for want, texts := range map[int][]string{0: {clipped, "whole: " + data}, 1: {clipped, "whole: " + data[60:]}} {
+		s := &surgery.Session{}
+		for _, text := range texts {
+			s.Records = append(s.Records, session.Record{Raw: append(append([]byte(`{"message":{"content":`), surgery.Quote(text)...), `}}`...)})
+		}
+		r, err := surgery.Redact(s, surgeons.Of(all.Named("claude")), surgery.RedactOptions{Finder: finder})
+		if err != nil || len(r.Secrets) != want {
+			t.Errorf("%d secrets, want %d: %v", len(r.Secrets), want, err)
 		}
 	}
 }

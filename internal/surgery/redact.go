@@ -53,6 +53,7 @@ func Redact(s *Session, of Surgeon, opts RedactOptions) (*Redaction, error) {
 	r := &Redaction{Plan: &Plan{Sends: Marked}, s: s, opts: opts, Changed: map[*session.Record]bool{}, Thinking: map[*session.Record]bool{}, ids: map[string]bool{}, Tags: map[string]string{}}
 	r.collectIDs()
 	r.collect()
+	r.forgetData()
 	if len(r.Secrets) == 0 {
 		return r, nil
 	}
@@ -130,9 +131,12 @@ var (
 	hashForm = regexp.MustCompile(`^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$`)
 )
 
+// guessed is the kind of the one rule that goes by the words in front of it alone.
+const guessed = "generic-api-key"
+
 // spared says whether what a rule has found is no secret: an id of the session, a hash, a part of data, or a placeholder.
 func (r *Redaction) spared(text string, f secrets.Secret, runs [][]int) bool {
-	guess := f.Kind == "generic-api-key" // the one rule that goes by the words in front of it alone
+	guess := f.Kind == guessed
 	if strings.Contains(f.Value, redacted) || r.ids[f.Value] || guess && (uuidForm.MatchString(f.Value) || hashForm.MatchString(f.Value)) {
 		return true
 	}
@@ -164,6 +168,29 @@ func (r *Redaction) collect() {
 			r.Tags[f.Value] = r.tag(f)
 		}
 	})
+}
+
+// forgetData takes back guesses that stand in a longer run of data somewhere: each is a part of that which was clipped, and the data would
+// be spoiled.
+func (r *Redaction) forgetData() {
+	isGuess := func(secret string) bool { return kindOf(r.Tags[secret]) == guessed && r.opts.Known[secret] == "" }
+	if !slices.ContainsFunc(r.Secrets, isGuess) {
+		return
+	}
+	data := map[string]bool{}
+	r.eachText(func(_ *session.Record, v *Value) {
+		for _, run := range base64Run.FindAllString(v.String(), -1) {
+			for _, secret := range r.Secrets {
+				if len(secret) < len(run) && isGuess(secret) && strings.Contains(run, secret) {
+					data[secret] = true
+				}
+			}
+		}
+	})
+	for secret := range data {
+		delete(r.Tags, secret)
+	}
+	r.Secrets = slices.DeleteFunc(r.Secrets, func(secret string) bool { return data[secret] })
 }
 
 // tag is what stands in a secret's place: letters, digits and underscores only, so that no escaping changes it.
