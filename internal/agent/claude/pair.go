@@ -387,7 +387,7 @@ func (c *Checker) twiceAnswered() {
 		return
 	}
 	done := map[string]bool{}
-	for _, n := range c.nodes {
+	for _, n := range c.all() { // a call that is put back, too
 		for id := range n.each(blockCall) {
 			list := c.results()[id]
 			if n.side || len(list) < 2 || c.calls()[id] != n || done[id] {
