@@ -20,8 +20,8 @@ func Parents(ctx context.Context, a agent.Agent, home string, about session.Info
 		if err != nil || len(paths) != 1 {
 			return nil
 		}
-		text, err := wholeText(ctx, paths[0])
-		if err != nil {
+		text, err := source.Head(ctx, paths[0], maxReread+1)
+		if err != nil || len(text) > maxReread {
 			return nil
 		}
 		if id == about.BaseThread && about.BaseOffset > 0 && about.BaseOffset <= int64(len(text)) {
@@ -30,19 +30,4 @@ func Parents(ctx context.Context, a agent.Agent, home string, about session.Info
 		about = a.About(text).Info
 		return text
 	}
-}
-
-// wholeText is the text of a session's file, packed or not.
-func wholeText(ctx context.Context, path string) ([]byte, error) {
-	src, err := source.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer src.Close()
-	in, err := src.Reader(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	return source.ReadAll(in)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"hash/maphash"
-	"io"
 	"path/filepath"
 
 	"github.com/hist-cli/hist/internal/agent"
@@ -29,7 +28,7 @@ func Hold(ctx context.Context, paths []string) []Held {
 	sent := make([]map[[16]byte]bool, len(paths)) // what is said twice counts once: a copy may have it once
 	lines := map[uint64]int{}                     // the file in which a line was first seen, from 1
 	for i, path := range paths {
-		text, err := wholeText(ctx, path)
+		text, err := textOf(ctx, path)
 		if err != nil {
 			return nil
 		}
@@ -74,19 +73,9 @@ func Hold(ctx context.Context, paths []string) []Held {
 	return held
 }
 
-// wholeText reads a session's file, uncompressed.
-func wholeText(ctx context.Context, path string) ([]byte, error) {
-	src, err := source.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer src.Close()
-	in, err := src.Reader(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	text, err := source.ReadAll(io.LimitReader(in, maxHeld))
+// textOf is a session's text, which must not be too long to be compared.
+func textOf(ctx context.Context, path string) ([]byte, error) {
+	text, err := source.Head(ctx, path, maxHeld)
 	if len(text) == maxHeld {
 		err = errors.New("too long to be compared")
 	}
