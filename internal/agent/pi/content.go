@@ -55,13 +55,14 @@ func spareAt(line []byte, path, key string) spare {
 type harm uint8
 
 const (
-	harmless harm = iota
-	hides         // it is not sent
-	refused       // the API refuses the request
-	fails         // every prompt ends with an error before anything is sent
-	failsOld      // the same, in versions that read no content as an error
-	failsNew      // the same, in versions that read the usage of every answer
-	crashes       // the client ends when it opens the file
+	harmless   harm = iota
+	hides           // it is not sent
+	hidesBlock      // one of its blocks is not
+	refused         // the API refuses the request
+	fails           // every prompt ends with an error before anything is sent
+	failsOld        // the same, in versions that read no content as an error
+	failsNew        // the same, in versions that read the usage of every answer
+	crashes         // the client ends when it opens the file
 )
 
 const shapeMessage = "every prompt ends with a JavaScript error: "
@@ -238,7 +239,11 @@ func (f *fact) block(b gjson.Result) {
 		for _, guess := range [][2]string{{"text", "text"}, {"thinking", "thinking"}, {"arguments", "toolCall"}, {"data", "image"}} {
 			if b.Get(guess[0]).Exists() && typ == "" {
 				typ = guess[1]
-				f.flaw(flaw{rule: ruleBadShape, harm: hides, fix: finding.Exact, message: "a block of a message does not say what it is, and is not sent; by its members it is " + typ, cuts: []session.Cut{typed(b, typ)}})
+				harm := hidesBlock
+				if typ == "toolCall" {
+					harm = hides // and its result has no call
+				}
+				f.flaw(flaw{rule: ruleBadShape, harm: harm, fix: finding.Exact, message: "a block of a message does not say what it is, and is not sent; by its members it is " + typ, cuts: []session.Cut{typed(b, typ)}})
 			}
 		}
 	}

@@ -246,7 +246,7 @@ func (r *reading) judge(v *view, t traits) {
 	for _, i := range r.sent {
 		r.goes[i] = true
 		f := &v.facts[i]
-		hidden := false
+		hidden, unsent := false, 0
 		for k := range f.flaws {
 			switch t.harms(f.flaws[k].harm) {
 			case fails:
@@ -255,6 +255,8 @@ func (r *reading) judge(v *view, t traits) {
 				r.invalid++
 			case hides:
 				hidden = true
+			case hidesBlock:
+				unsent++
 			}
 		}
 		switch {
@@ -290,7 +292,7 @@ func (r *reading) judge(v *view, t traits) {
 			open = open[:0]
 		}
 		if !hidden {
-			r.items += f.says
+			r.items += max(0, f.says-unsent)
 		}
 	}
 }
