@@ -15,6 +15,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/regular"
+	"github.com/hist-cli/hist/internal/walk"
 )
 
 // Claude Desktop keeps a file of its own for each session that it shows, under an id that begins so; the file names the transcript.
@@ -67,7 +68,7 @@ func tileFile(name string) string {
 		dirs = append(dirs, filepath.Join(dir, "Library", "Application Support"), filepath.Join(dir, ".config"))
 	}
 	for _, dir := range dirs {
-		found, err := filepath.Glob(filepath.Join(escapeGlob(dir), "Claude", "claude-code-sessions", "*", "*", name+".json"))
+		found, err := filepath.Glob(filepath.Join(walk.Literal(dir), "Claude", "claude-code-sessions", "*", "*", name+".json"))
 		if err == nil && len(found) > 0 {
 			return found[0]
 		}

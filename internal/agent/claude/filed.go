@@ -19,6 +19,7 @@ import (
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/regular"
 	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/internal/walk"
 )
 
 // The client keeps large outputs, and the conversations of sub-agents, in files of their own (2.1.2 to 2.1.330, measured). The session
@@ -199,7 +200,7 @@ func (f *folder) AgentFault(id, answer string, written time.Time) string {
 // clients write it.
 func (f *folder) agentElsewhere(name string) bool {
 	project := filepath.Dir(f.path)
-	found, _ := filepath.Glob(filepath.Join(escapeGlob(project), "*", "subagents", escapeGlob(name)))
+	found, _ := filepath.Glob(filepath.Join(walk.Literal(project), "*", "subagents", walk.Literal(name)))
 	return len(found) > 0 || exists(filepath.Join(project, name))
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/walk"
 )
 
 // projects is the folder of a home that holds a folder of sessions for each working directory; promptsFile is the home's list
@@ -89,7 +90,7 @@ func (a Agent) Find(_ context.Context, home, id string) ([]string, error) {
 	if len(want) > 36 || len(strings.ReplaceAll(want, "-", "")) < minPrefix || strings.Trim(want, "0123456789abcdef-") != "" {
 		return nil, fmt.Errorf("%q: %w: expected a UUID or at least its first %d digits", id, agent.ErrBadID, minPrefix)
 	}
-	paths, err := filepath.Glob(filepath.Join(escapeGlob(home), projects, "*", want+"*"+extension))
+	paths, err := filepath.Glob(filepath.Join(walk.Literal(home), projects, "*", want+"*"+extension))
 	if err != nil {
 		return nil, fmt.Errorf("looking for session %s: %w", id, err)
 	}
@@ -109,7 +110,7 @@ func (a Agent) Find(_ context.Context, home, id string) ([]string, error) {
 		return nil, &agent.AmbiguousError{ID: id, Paths: paths}
 	}
 	// With the same id in several folders, the newest comes first.
-	slices.SortStableFunc(paths, func(a, b string) int { return cmp.Compare(modified(b), modified(a)) })
+	slices.SortStableFunc(paths, func(a, b string) int { return cmp.Compare(walk.Modified(b), walk.Modified(a)) })
 	return paths[:1], nil
 }
 
@@ -118,7 +119,7 @@ func (Agent) Doubles(path, home string) []string {
 	if !IsID(strings.TrimSuffix(filepath.Base(path), extension)) {
 		return nil
 	}
-	paths, _ := filepath.Glob(filepath.Join(escapeGlob(home), projects, "*", filepath.Base(path))) // the pattern is sound
+	paths, _ := filepath.Glob(filepath.Join(walk.Literal(home), projects, "*", filepath.Base(path))) // the pattern is sound
 	mine, err := os.Stat(path)
 	return slices.DeleteFunc(paths, func(p string) bool {
 		info, none := os.Stat(p)
@@ -146,28 +147,12 @@ func shutBelow(dir string) error {
 	return nil
 }
 
-func modified(path string) int64 {
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0
-	}
-	return info.ModTime().UnixNano()
-}
-
-// escapeGlob quotes a path for use in a pattern.
-func escapeGlob(path string) string {
-	if filepath.Separator == '\\' {
-		return path // on this system, patterns have no escapes
-	}
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
-}
-
 // Named returns the ids of the sessions to which users have given a name, or which Claude Desktop shows under an id of its own.
 func (Agent) Named(home, name string) ([]string, error) {
 	if id, err := byTile(home, name); id != "" || err != nil {
 		return []string{id}, err
 	}
-	paths, err := filepath.Glob(filepath.Join(escapeGlob(home), projects, "*", "*", "custom-title.json"))
+	paths, err := filepath.Glob(filepath.Join(walk.Literal(home), projects, "*", "*", "custom-title.json"))
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/walk"
 )
 
 // maxSlug is how much of a directory's name its folder's name repeats, in characters; a hash follows.
@@ -21,7 +23,7 @@ var notAlnum = regexp.MustCompile(`[^A-Za-z0-9]`)
 // directory's path, then writes a hyphen for every UTF-16 unit that is not a letter or digit.
 func folderOf(home, cwd string) string {
 	if cwd == "" {
-		return filepath.Join(escapeGlob(home), projects, "*")
+		return filepath.Join(walk.Literal(home), projects, "*")
 	}
 	if real, err := filepath.EvalSymlinks(cwd); err == nil {
 		cwd = real
@@ -35,7 +37,7 @@ func folderOf(home, cwd string) string {
 	if len(slug) > maxSlug {
 		slug = slug[:maxSlug] + "-*"
 	}
-	return filepath.Join(escapeGlob(home), projects, slug)
+	return filepath.Join(walk.Literal(home), projects, slug)
 }
 
 // Last is the session that `claude --continue` takes: of the directory's sessions that hold a message, the one whose file was
@@ -47,7 +49,7 @@ func (Agent) Last(ctx context.Context, home, cwd string, any bool) (string, erro
 		return "", err
 	}
 	paths = slices.DeleteFunc(paths, func(p string) bool { return !IsID(strings.TrimSuffix(filepath.Base(p), extension)) })
-	slices.SortStableFunc(paths, func(a, b string) int { return cmp.Compare(modified(b), modified(a)) })
+	slices.SortStableFunc(paths, func(a, b string) int { return cmp.Compare(walk.Modified(b), walk.Modified(a)) })
 	for _, p := range paths {
 		if ctx.Err() != nil {
 			return "", ctx.Err()

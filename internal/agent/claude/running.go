@@ -12,6 +12,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/walk"
 )
 
 // InUse says which running client has a session open. From 2.1.100 on, each client registers in sessions/PID.json. Between two
@@ -57,7 +58,7 @@ func notesOn(home, thread string) (list []note, err error) {
 	if home == "" || thread == "" {
 		return nil, nil
 	}
-	paths, err := filepath.Glob(filepath.Join(escapeGlob(home), "sessions", "*.json"))
+	paths, err := filepath.Glob(filepath.Join(walk.Literal(home), "sessions", "*.json"))
 	if err != nil {
 		return nil, err
 	}

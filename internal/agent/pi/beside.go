@@ -13,6 +13,7 @@ import (
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/walk"
 )
 
 // beside is what lies in the folder of a session: other sessions, among them forks, whose records have the same ids. It is looked at only
@@ -51,7 +52,7 @@ func (b *beside) neighbours() []neighbour {
 	if b.opts.Asked != nil {
 		b.opts.Asked()
 	}
-	paths, _ := filepath.Glob(filepath.Join(escapeGlob(filepath.Dir(b.opts.Path)), "*"+extension)) // the pattern is sound
+	paths, _ := filepath.Glob(filepath.Join(walk.Literal(filepath.Dir(b.opts.Path)), "*"+extension)) // the pattern is sound
 	for _, p := range paths {
 		if p == b.opts.Path {
 			continue

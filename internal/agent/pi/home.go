@@ -13,6 +13,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/walk"
 )
 
 const (
@@ -39,7 +40,7 @@ func (Agent) LiveAt(home string) string { return filepath.Join(home, sessionsDir
 // Live is the same, "" if it is not there or is another agent's: those have no folders that are named for directories.
 func (a Agent) Live(home string) string {
 	own, _ := a.DefaultHome()
-	if named, _ := filepath.Glob(filepath.Join(escapeGlob(a.LiveAt(home)), "--*--")); len(named) > 0 || home == own && isDir(a.LiveAt(home)) {
+	if named, _ := filepath.Glob(filepath.Join(walk.Literal(a.LiveAt(home)), "--*--")); len(named) > 0 || home == own && isDir(a.LiveAt(home)) {
 		return a.LiveAt(home)
 	}
 	return ""
@@ -80,7 +81,7 @@ func (a Agent) Find(_ context.Context, home, id string) ([]string, error) {
 	if len(id) < minPrefix || !IsID(strings.TrimRight(id, "-")) {
 		return nil, fmt.Errorf("%q: %w: expected an id or at least its first %d characters", id, agent.ErrBadID, minPrefix)
 	}
-	paths, err := filepath.Glob(filepath.Join(escapeGlob(a.LiveAt(home)), "*", "*"+extension))
+	paths, err := filepath.Glob(filepath.Join(walk.Literal(a.LiveAt(home)), "*", "*"+extension))
 	if err != nil {
 		return nil, fmt.Errorf("looking for session %s: %w", id, err)
 	}
@@ -159,35 +160,19 @@ func (a Agent) FolderFor(home, cwd string) (string, error) {
 func (a Agent) Last(_ context.Context, home, cwd string, _ bool) (string, error) {
 	folder := "*"
 	if cwd != "" {
-		folder = escapeGlob(folderOf(cwd))
+		folder = walk.Literal(folderOf(cwd))
 	}
-	paths, err := filepath.Glob(filepath.Join(escapeGlob(a.LiveAt(home)), folder, "*"+extension))
+	paths, err := filepath.Glob(filepath.Join(walk.Literal(a.LiveAt(home)), folder, "*"+extension))
 	if err != nil {
 		return "", err
 	}
-	slices.SortStableFunc(paths, func(x, y string) int { return cmp.Compare(modified(y), modified(x)) })
+	slices.SortStableFunc(paths, func(x, y string) int { return cmp.Compare(walk.Modified(y), walk.Modified(x)) })
 	for _, p := range paths {
 		if a.About(headOf(p)).Fault == "" {
 			return p, nil
 		}
 	}
 	return "", nil
-}
-
-func modified(path string) int64 {
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0
-	}
-	return info.ModTime().UnixNano()
-}
-
-// escapeGlob quotes a path for use in a pattern.
-func escapeGlob(path string) string {
-	if filepath.Separator == '\\' {
-		return path // on this system, patterns have no escapes
-	}
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
 var (
