@@ -92,10 +92,7 @@ func TestRefusedSessions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("resumes dozens of sessions; left out by -short")
 	}
-	clients(t, func(t *testing.T, bin Binary) {
-		if bin.Version != Newest {
-			t.Skip("the newest client is enough")
-		}
+	clientsSince(t, Newest, func(t *testing.T, bin Binary) {
 		for _, c := range damage.RefusedSessions() {
 			if c.Agent != "codex" {
 				continue
