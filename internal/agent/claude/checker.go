@@ -153,6 +153,7 @@ func (c *Checker) treeRecord(rec *session.Record) {
 	n.side = n.side && !c.opts.SubAgent
 	n.index, n.number = len(c.nodes), c.numbers
 	c.numbers++
+	c.answering.take(n, rec)
 	c.some.note(n)
 	c.cwds.note(n, rec)
 	c.noteFiled(rec, n)

@@ -37,13 +37,14 @@ type recordTree struct {
 	waiting       *node // the last prompt of the session, which hist has restored from the queue in which it waited
 	againLast     *node // see lastCopied; once it is asked for
 	againKnown    bool
-	linked        bool    // the children of all records are known
-	parentsBehind bool    // some record's parent stands behind it in the file
-	firstAnswer   *node   // the first answer of the file
-	lastSaid      *node   // the last record that is more than an output
-	closed        closed  // the record whose calls were closed last
-	promptAt      []int   // the places of the prompts among the records, once they are asked for
-	promptLines   []int64 // and their lines
+	linked        bool      // the children of all records are known
+	parentsBehind bool      // some record's parent stands behind it in the file
+	answering     answering // the answer that came last
+	firstAnswer   *node     // the first answer of the file
+	lastSaid      *node     // the last record that is more than an output
+	closed        closed    // the record whose calls were closed last
+	promptAt      []int     // the places of the prompts among the records, once they are asked for
+	promptLines   []int64   // and their lines
 }
 
 // sideRecords is what records outside the tree say about it.

@@ -61,6 +61,9 @@ const (
 	fieldDenial
 	fieldEntrypoint
 	fieldHist
+	fieldRequestID
+	fieldRequestRef
+	fieldBlockIndex
 	fieldCount
 )
 
@@ -81,6 +84,7 @@ var paths = [fieldCount]string{
 	fieldOperation: "operation", fieldPlainContent: "content", fieldHash: "hash", fieldTail: "tail", fieldBase: "base",
 	fieldKeep: "keep", fieldID: "id", fieldCompact: "compactMetadata", fieldMessageRef: "messageId",
 	fieldAttachment: "attachment.type", fieldDenial: "toolDenialKind", fieldEntrypoint: "entrypoint", fieldHist: "hist",
+	fieldRequestID: "requestId", fieldRequestRef: "requestRef", fieldBlockIndex: "apiBlockIndex",
 }
 
 var shape = mustCompile(paths[:])

@@ -9,7 +9,7 @@ import (
 var Rules = []*finding.Rule{
 	ruleBrokenParent, ruleNullParent, ruleParentCycle, ruleMissingUUID, ruleReusedUUID, ruleUnknownLink, ruleMissingType, ruleMissingTime,
 	ruleLostBranch, ruleWrongLeaf, ruleRecordOrder, ruleLostEnd, ruleDuplicateRecord, ruleOtherSession, ruleReachable,
-	ruleLostPrompt, ruleLostCall, ruleLostResult, ruleUnfinishedCall, ruleWrongResultID, ruleDuplicateResult, ruleDuplicateCallID, ruleLateResult,
+	ruleLostPrompt, ruleLostCall, ruleLostResult, ruleUnfinishedCall, ruleWrongResultID, ruleWrongMessageID, ruleDuplicateResult, ruleDuplicateCallID, ruleLateResult,
 	ruleBadMessage, ruleEmptyText, ruleBadBlock, ruleBadInput, ruleBadToolName, ruleBadCallID, ruleBadResult, ruleBadPicture, ruleBadDocument, ruleManyPictures, ruleBadThinking,
 	ruleLostBoundary, ruleLostSummary, ruleLostKept,
 	ruleCutTurn, check.UnansweredPrompt,
@@ -40,6 +40,7 @@ var (
 	ruleLostResult      = texts.Rule(finding.Rule{Name: "lost-result", Family: "lost", Impact: finding.Loses, Fix: finding.Recovered})
 	ruleUnfinishedCall  = texts.Rule(finding.Rule{Name: "unfinished-call", Family: "lost", Impact: finding.Loses, Fix: finding.StandIn})
 	ruleWrongResultID   = texts.Rule(finding.Rule{Name: "wrong-result-id", Family: "lost", Impact: finding.Loses, Fix: finding.Exact})
+	ruleWrongMessageID  = texts.Rule(finding.Rule{Name: "wrong-message-id", Family: "lost", Impact: finding.Loses, Fix: finding.Exact})
 	ruleDuplicateResult = texts.Rule(finding.Rule{Name: "duplicate-result", Family: "lost", Impact: finding.Rejects, Fix: finding.SetAside})
 	ruleDuplicateCallID = texts.Rule(finding.Rule{Name: "duplicate-call-id", Family: "lost", Impact: finding.Loses, Fix: finding.Exact})
 	ruleLateResult      = texts.Rule(finding.Rule{Name: "late-result", Family: "lost", Impact: finding.Loses, Fix: finding.Exact})

@@ -24,6 +24,7 @@ func (c *Checker) sortOut() {
 	c.duplicates()                // first, because a copy looks like a branch, a second call, or a reused id
 	c.Summary.Seen = c.seen(read) // before anything is mended, and with the copies, which the client reads, too
 	c.cutCopies()                 // a record that the file also holds whole needs no id
+	c.oneAnswer()                 // thinking judges whole answers
 	c.thinking()                  // looks at the records as read; wholeAgain replaces some
 	c.keptTexts()                 // before anything is looked for elsewhere
 	c.nameAnswers()               // so that what is restored from an unreadable line is known to be a part of its answer
