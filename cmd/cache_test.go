@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/lintcache"
-	"github.com/hist-cli/hist/internal/testhome"
+	"github.com/hist-cli/hist/internal/testkit/testhome"
 )
 
 // TestCacheChangesNothing lints all fixtures, in every format and by every flag that judges, with an empty cache, with a

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/hist-cli/hist/internal/failpoint"
-	"github.com/hist-cli/hist/internal/testhome"
+	"github.com/hist-cli/hist/internal/testkit/testhome"
 )
 
 // dieAt names the variable that tells a child after which of its steps to die, counted from 1; 0 only counts them

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/testhome"
+	"github.com/hist-cli/hist/internal/testkit/testhome"
 )
 
 // TestBesideSessions: what a home tells of a session stands with what was found in it: no path has two entries.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/testhome"
+	"github.com/hist-cli/hist/internal/testkit/testhome"
 )
 
 // TestShowNamesPlaces: a finding about the file as a whole has no line; one that stands for many lines says so, as lint does.

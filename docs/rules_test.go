@@ -15,7 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	files "github.com/hist-cli/hist/fixtures"
-	"github.com/hist-cli/hist/internal/testhome"
+	"github.com/hist-cli/hist/internal/testkit/testhome"
 	"github.com/hist-cli/hist/lint"
 )
 

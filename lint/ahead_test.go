@@ -9,8 +9,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/corpus"
-	"github.com/hist-cli/hist/internal/testfile"
+	"github.com/hist-cli/hist/internal/testkit/corpus"
+	"github.com/hist-cli/hist/internal/testkit/testfile"
 )
 
 // TestManyProcessors: what is found in a long session, damaged in a hundred places, does not depend on how many

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hist-cli/hist/internal/corpus"
+	"github.com/hist-cli/hist/internal/testkit/corpus"
 )
 
 // long repeats the turn of a clean recording, each time an hour later, under ids and ordinals of its own.

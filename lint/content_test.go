@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/testfile"
+	"github.com/hist-cli/hist/internal/testkit/testfile"
 )
 
 // TestMislabelledImage: that an address names another type is a note for a client that passes it on, and --tidy names

@@ -18,7 +18,7 @@ import (
 	recorded "github.com/hist-cli/hist/fixtures"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/source"
-	"github.com/hist-cli/hist/internal/testfile"
+	"github.com/hist-cli/hist/internal/testkit/testfile"
 )
 
 const fixtures = "../fixtures"

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/testfile"
+	"github.com/hist-cli/hist/internal/testkit/testfile"
 )
 
 // lastAnswer is the newest answer with an id in a session, of which a second copy would be a duplicate.

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/hist-cli/hist/internal/api"
-	"github.com/hist-cli/hist/internal/damage"
-	"github.com/hist-cli/hist/internal/testfile"
+	"github.com/hist-cli/hist/internal/testkit/damage"
+	"github.com/hist-cli/hist/internal/testkit/testfile"
 )
 
 // TestRefusalMatrix: for each text that names a place or an id, the record with the fault is found in a session that holds the text as

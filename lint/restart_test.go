@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/testfile"
+	"github.com/hist-cli/hist/internal/testkit/testfile"
 )
 
 // TestRestartRules changes the rules' own examples so that the note is no longer true, or true again.

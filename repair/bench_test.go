@@ -7,7 +7,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/corpus"
+	"github.com/hist-cli/hist/internal/testkit/corpus"
 	"github.com/hist-cli/hist/internal/source"
 )
 

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/testhome"
+	"github.com/hist-cli/hist/internal/testkit/testhome"
 )
 
 // TestNoCircle: an output that another session of the home has hangs there below what follows the call here. Hung on each other, the

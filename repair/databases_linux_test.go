@@ -13,7 +13,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/failpoint"
 	"github.com/hist-cli/hist/internal/inuse"
-	"github.com/hist-cli/hist/internal/testhome"
+	"github.com/hist-cli/hist/internal/testkit/testhome"
 )
 
 // While a database is brought back nobody can begin to use the home: who tries waits, and the undo ends.

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/hist-cli/hist/internal/inuse"
-	"github.com/hist-cli/hist/internal/testhome"
+	"github.com/hist-cli/hist/internal/testkit/testhome"
 )
 
 // TestRolloutsInPlace counts the damaged sessions of Codex that lie in a home, beside its client's databases, copies of them,

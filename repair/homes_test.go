@@ -13,7 +13,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/source"
-	"github.com/hist-cli/hist/internal/testhome"
+	"github.com/hist-cli/hist/internal/testkit/testhome"
 	"github.com/hist-cli/hist/lint"
 )
 

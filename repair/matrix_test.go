@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/damage"
+	"github.com/hist-cli/hist/internal/testkit/damage"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )

@@ -8,7 +8,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/api"
-	"github.com/hist-cli/hist/internal/damage"
+	"github.com/hist-cli/hist/internal/testkit/damage"
 	"github.com/hist-cli/hist/lint"
 )
 

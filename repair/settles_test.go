@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hist-cli/hist/internal/testhome"
+	"github.com/hist-cli/hist/internal/testkit/testhome"
 	"github.com/hist-cli/hist/lint"
 )
 

@@ -71,7 +71,7 @@ func agents(t *testing.T) []string {
 
 // knowAgents are the packages outside of an agent's folder that may import it: the lists, and what is made for tests and
 // figures of one agent's sessions.
-var knowAgents = []string{"internal/agent/all", "internal/agent/homes", "internal/bench", "internal/corpus", "internal/damage", "internal/surgery/surgeons", "internal/testhome", "testing/demo", "testing/sent"}
+var knowAgents = []string{"internal/agent/all", "internal/agent/homes", "testing/bench", "internal/testkit/corpus", "internal/testkit/damage", "internal/surgery/surgeons", "internal/testkit/testhome", "testing/demo", "testing/sent"}
 
 // TestLayers: nobody but the lists knows an agent, agents do not know each other, and no arrow runs back.
 func TestLayers(t *testing.T) {

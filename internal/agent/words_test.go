@@ -104,7 +104,7 @@ func TestWords(t *testing.T) {
 	}
 	eachFile(t, func(name string, f *ast.File, at func(ast.Node) token.Position) {
 		pkg := path.Dir(name)
-		madeForOne := within(pkg, []string{"internal/api", "internal/bench", "internal/corpus", "internal/damage", "internal/testhome", "internal/shim"})
+		madeForOne := within(pkg, []string{"internal/api", "testing/bench", "internal/testkit/corpus", "internal/testkit/damage", "internal/testkit/testhome", "internal/shim"})
 		if name == "internal/agent/looks.go" { // formats that hist does not read
 			return
 		}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hist-cli/hist/internal/testhome"
+	"github.com/hist-cli/hist/internal/testkit/testhome"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in fixtures/codex/rules/context-lost")

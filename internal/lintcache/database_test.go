@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/hist-cli/hist/internal/agent/homes"
-	"github.com/hist-cli/hist/internal/corpus"
+	"github.com/hist-cli/hist/internal/testkit/corpus"
 	"github.com/hist-cli/hist/lint"
 )
 

@@ -14,9 +14,9 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/homes"
-	"github.com/hist-cli/hist/internal/corpus"
+	"github.com/hist-cli/hist/internal/testkit/corpus"
 	"github.com/hist-cli/hist/internal/source"
-	"github.com/hist-cli/hist/internal/testhome"
+	"github.com/hist-cli/hist/internal/testkit/testhome"
 	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"
 )

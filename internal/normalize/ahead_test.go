@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
-	"github.com/hist-cli/hist/internal/corpus"
+	"github.com/hist-cli/hist/internal/testkit/corpus"
 )
 
 // TestAhead: what is read of a long session, damaged in many places, does not depend on whether its lines are scanned ahead, nor by how

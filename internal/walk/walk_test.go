@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/testfile"
+	"github.com/hist-cli/hist/internal/testkit/testfile"
 )
 
 var ctx = context.Background()

@@ -17,7 +17,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/hist-cli/hist/internal/agent/codex/clienttest"
+	"github.com/hist-cli/hist/testing/codex/clienttest"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/agent/codex/clienttest"
+	"github.com/hist-cli/hist/testing/codex/clienttest"
 )
 
 var update = flag.Bool("update", false, "write docs/demo.svg anew")

@@ -18,8 +18,8 @@ import (
 
 	"github.com/google/uuid"
 
-	claude "github.com/hist-cli/hist/internal/agent/claude/clienttest"
-	codex "github.com/hist-cli/hist/internal/agent/codex/clienttest"
+	claude "github.com/hist-cli/hist/testing/claude/clienttest"
+	codex "github.com/hist-cli/hist/testing/codex/clienttest"
 )
 
 func main() {

@@ -10,8 +10,8 @@ import (
 	recorded "github.com/hist-cli/hist/fixtures"
 	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/source"
-	"github.com/hist-cli/hist/internal/testfile"
-	"github.com/hist-cli/hist/internal/testhome"
+	"github.com/hist-cli/hist/internal/testkit/testfile"
+	"github.com/hist-cli/hist/internal/testkit/testhome"
 	"github.com/hist-cli/hist/lint"
 )
 

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/agent/agenttest"
+	"github.com/hist-cli/hist/internal/testkit/agenttest"
 	"github.com/hist-cli/hist/internal/agent/claude"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/testfile"
-	"github.com/hist-cli/hist/internal/testhome"
+	"github.com/hist-cli/hist/internal/testkit/testfile"
+	"github.com/hist-cli/hist/internal/testkit/testhome"
 )
 
 // TestHomeFixtures lints the homes in fixtures/pi/rules: bad.txtar shows the rule, ok.txtar nothing.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/hist-cli/hist/internal/agent/agenttest"
+	"github.com/hist-cli/hist/internal/testkit/agenttest"
 	"github.com/hist-cli/hist/internal/agent/pi"
 )
 

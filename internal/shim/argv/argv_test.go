@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/agent/codex/clienttest"
+	"github.com/hist-cli/hist/testing/codex/clienttest"
 )
 
 const id = "01a1fa85-bfc3-74d1-9684-43a82083e7d1"

@@ -12,8 +12,8 @@ import (
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/source"
-	"github.com/hist-cli/hist/internal/testfile"
-	"github.com/hist-cli/hist/internal/testhome"
+	"github.com/hist-cli/hist/internal/testkit/testfile"
+	"github.com/hist-cli/hist/internal/testkit/testhome"
 	"github.com/hist-cli/hist/lint"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/testhome"
+	"github.com/hist-cli/hist/internal/testkit/testhome"
 )
 
 // TestFirstPromptOnce: a prompt that stands behind a damaged place is not put there a second time, though the list of threads

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/hist-cli/hist/internal/agent"
-	"github.com/hist-cli/hist/internal/testfile"
+	"github.com/hist-cli/hist/internal/testkit/testfile"
 )
 
 var ctx = context.Background()
