@@ -2,6 +2,7 @@ package repair
 
 import (
 	"bytes"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -16,7 +17,7 @@ func TestEmbed(t *testing.T) {
 	}
 	bin := filepath.Join(t.TempDir(), "embed")
 	build := exec.Command("go", "build", "-mod=mod", "-o", bin, ".")
-	build.Dir = "../examples/embed"
+	build.Dir, build.Env = "../examples/embed", append(os.Environ(), "GOWORK=off") // as it is anywhere else
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

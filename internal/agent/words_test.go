@@ -76,14 +76,6 @@ var (
 	homeWords = regexp.MustCompile(`\b(codex|claude|CODEX_\w+|CLAUDE_\w+|archived_sessions|thread_history\w*|state_5\w*|rollout-|thread-writer-locks|projects|subagent|app-server|mcp-server)\b`)
 )
 
-// speakOfHomes are the folders outside of an agent's that may name an agent, its home or its command: what is typed and printed, and
-// tools that drive clients.
-var speakOfHomes = []string{"cmd", "fixtures", "testing"}
-
-// speakOfFormats are the folders that may name record types and members: operations on sessions of any agent know where ids, sealed
-// texts and bodies stand, and the tools know what they judge.
-var speakOfFormats = []string{"internal/surgery", "testing"}
-
 // rulesOfOne are the rules that only one agent has, by their names, with the agent's.
 func rulesOfOne() map[string]string {
 	of := map[string]string{}
@@ -104,22 +96,22 @@ func TestWords(t *testing.T) {
 	}
 	eachFile(t, func(name string, f *ast.File, at func(ast.Node) token.Position) {
 		pkg := path.Dir(name)
-		madeForOne := within(pkg, []string{"internal/api", "testing/bench", "internal/testkit/corpus", "internal/testkit/damage", "internal/testkit/testhome", "internal/shim"})
+		madeForOne := within(pkg, []string{"internal/api", "internal/testkit", "internal/shim"})
 		if name == "internal/agent/looks.go" { // formats that hist does not read
 			return
 		}
 		if madeForOne || slices.ContainsFunc(agents(t), func(a string) bool { return below(pkg, a) }) {
 			return
 		}
+		operates := below(pkg, "internal/surgery") // on sessions of any agent: it knows where ids, sealed texts and bodies stand
 		texts(f, func(n ast.Node, text string) {
-			if owner := ownRules[text]; owner != "" && pkg != "cmd" && !within(pkg, speakOfFormats) && !slices.Contains([]string{"internal/check/rules.go", "internal/normalize/rules.go"}, name) { // what cmd may name is in explained
+			if owner := ownRules[text]; owner != "" && pkg != "cmd" && !operates && !slices.Contains([]string{"internal/check/rules.go", "internal/normalize/rules.go"}, name) { // what cmd may name is in explained
 				t.Errorf("%s: only %s has the rule %q", at(n), owner, text)
 			}
-			if word := formatWords.FindString(text); word != "" && !within(pkg, speakOfFormats) && name != "repair/conversation.go" { // it asks whether a record begins a tree; the reader should say that
-
+			if word := formatWords.FindString(text); word != "" && !operates && name != "repair/conversation.go" { // it asks whether a record begins a tree; the reader should say that
 				t.Errorf("%s: %q is a word of one agent's format", at(n), word)
 			}
-			if word := homeWords.FindString(text); word != "" && !within(pkg, speakOfHomes) {
+			if word := homeWords.FindString(text); word != "" && pkg != "cmd" && pkg != "fixtures" { // where it is typed and printed, and where the sessions lie
 				t.Errorf("%s: %q is one agent's", at(n), word)
 			}
 		})
@@ -133,7 +125,7 @@ var explained = []string{"context-lost", "corrupt-zst", "huge-line", "open-turn"
 // only whether it is a note, or none; it does not know the packages in which that is decided.
 func TestCmdDecidesNothing(t *testing.T) {
 	for _, used := range imports(t, "../..")["cmd"] {
-		for _, room := range []string{"internal/check", "internal/finding", "internal/normalize", "internal/publish/"} {
+		for _, room := range []string{"internal/check", "internal/finding", "internal/normalize"} {
 			if below(used, room) {
 				t.Errorf("cmd imports %s", used)
 			}

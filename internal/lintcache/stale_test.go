@@ -14,8 +14,8 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/homes"
-	"github.com/hist-cli/hist/internal/testkit/corpus"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/testkit/corpus"
 	"github.com/hist-cli/hist/internal/testkit/testhome"
 	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"

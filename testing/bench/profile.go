@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hist-cli/hist/internal/testkit/corpus"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/testkit/corpus"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -25,11 +25,11 @@ const profilePath = "testing/bench/lint.pgo"
 // releaseFlags are the flags of go build that make the program as a release has it, which .goreleaser.yaml sets, too. Without the tag,
 // a tenth of the program's start goes into a library for manual pages that nothing uses.
 func releaseFlags() ([]string, error) {
-	mod, err := exec.Command("go", "env", "GOMOD").Output()
+	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/hist-cli/hist").Output()
 	if err != nil {
 		return nil, fmt.Errorf("looking for the module: %w", err)
 	}
-	return []string{"-tags=urfave_cli_no_docs", "-pgo=" + filepath.Join(filepath.Dir(strings.TrimSpace(string(mod))), profilePath)}, nil
+	return []string{"-tags=urfave_cli_no_docs", "-pgo=" + filepath.Join(strings.TrimSpace(string(root)), profilePath)}, nil
 }
 
 // profiled are the kinds of session that lint is profiled with, each for the same time.

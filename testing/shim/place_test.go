@@ -24,7 +24,7 @@ var build = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for name, path := range map[string]string{"hist": "../..", "client": "./testclient"} {
+	for name, path := range map[string]string{"hist": "github.com/hist-cli/hist", "client": "./testclient"} {
 		c := exec.Command("go", "build", "-o", filepath.Join(dir, name))
 		if raceDetector && name == "hist" {
 			c.Args = append(c.Args, "-race")

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/testkit/agenttest"
 	"github.com/hist-cli/hist/internal/agent/claude"
+	"github.com/hist-cli/hist/internal/testkit/agenttest"
 )
 
 // TestSuite is what every agent must pass.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/hist-cli/hist/cmd"
 	"github.com/hist-cli/hist/internal/agent"
-	"github.com/hist-cli/hist/internal/testkit/agenttest"
 	"github.com/hist-cli/hist/internal/agent/pi"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/testkit/agenttest"
 	"github.com/hist-cli/hist/lint"
 	"github.com/hist-cli/hist/repair"
 )

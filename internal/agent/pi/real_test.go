@@ -18,8 +18,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/hist-cli/hist/internal/testkit/agenttest"
 	"github.com/hist-cli/hist/internal/agent/pi"
+	"github.com/hist-cli/hist/internal/testkit/agenttest"
 )
 
 // The versions that are driven: the last one that overwrites, glues and hangs, and the newest that npm can install.

@@ -1,13 +1,13 @@
 package argv
 
 import (
+	"os"
 	osexec "os/exec"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/hist-cli/hist/testing/codex/clienttest"
 )
 
 const id = "01a1fa85-bfc3-74d1-9684-43a82083e7d1"
@@ -57,6 +57,7 @@ func TestParse(t *testing.T) {
 		{"mcp-server", Command{}},
 		{"archive ID", Command{}},
 		{"--remote ws://127.0.0.1:1 resume ID", Command{}},
+		{"exec --remote ws://127.0.0.1:1 resume ID", Command{}},
 
 		// Options that nobody here knows: a UUID counts, nothing else.
 		{"resume --some-new-option ID", Command{Kind: Session, Session: id}},
@@ -115,31 +116,27 @@ func FuzzParse(f *testing.F) {
 // option is a line of a client's help that begins with an option: its names, and what stands for its value.
 var option = regexp.MustCompile(`(?m)^ +(?:(-\w), +)?(--[a-z0-9-]+)( <[^>]+>)?(\.\.\.)?(?:$| {2,}\S.*)`)
 
-// TestTablesAreTheClients holds the tables against the help of every client that is here.
+// TestTablesAreTheClients holds the tables against the help of every client in $HIST_CODEX_DIR.
 func TestTablesAreTheClients(t *testing.T) {
-	versions := clienttest.Versions()
-	if len(versions) == 0 {
-		t.Skip("no client is here; set " + clienttest.DirVar)
+	clients, err := filepath.Glob(filepath.Join(os.Getenv("HIST_CODEX_DIR"), "*/node_modules/.bin/codex"))
+	if err != nil || len(clients) == 0 {
+		t.Skip("no client is in $HIST_CODEX_DIR")
 	}
-	for _, version := range versions {
-		bin, err := clienttest.Find(version)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, client := range clients {
 		for _, c := range []struct {
 			command string
 			takes   table
 		}{{"", global}, {"resume", chat}, {"fork", chat}, {"exec", exec}, {"exec resume", execResume}, {"exec fork", execResume}, {"app-server", server}} {
-			run := osexec.Command(bin.Path, append(strings.Fields(c.command), "--help")...)
+			run := osexec.Command(client, append(strings.Fields(c.command), "--help")...)
 			run.Env = append(run.Environ(), "CODEX_HOME="+t.TempDir())
 			out, err := run.Output()
 			found := option.FindAllStringSubmatch(string(out), -1)
 			if !strings.Contains(string(out), "Usage: codex "+c.command) {
-				t.Logf("%s has no %s", version, c.command) // older ones: its help is another command's
+				t.Logf("%s has no %s", client, c.command) // older ones: its help is another command's
 				continue
 			}
 			if err != nil || len(found) < 4 {
-				t.Fatalf("%s %s: %v: %s", version, c.command, err, out)
+				t.Fatalf("%s %s: %v: %s", client, c.command, err, out)
 			}
 			for _, m := range found {
 				want := flag
@@ -151,7 +148,7 @@ func TestTablesAreTheClients(t *testing.T) {
 				}
 				for _, name := range m[1:3] {
 					if n, known := c.takes.find(name); name != "" && (!known || n != want) {
-						t.Errorf("%s %s: %s takes %d, the table says %d (%v)", version, c.command, name, want, n, known)
+						t.Errorf("%s %s: %s takes %d, the table says %d (%v)", client, c.command, name, want, n, known)
 					}
 				}
 			}

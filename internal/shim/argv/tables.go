@@ -13,7 +13,7 @@ const (
 // strings rather than maps, since a map would have to be built at every start.
 type options struct{ flags, one, many string }
 
-// table holds the options of one command, of all client versions together (0.58 to 0.169; a test compares it with the
+// table holds the options of one command, of all client versions together (0.58 to 0.171; a test compares it with the
 // clients' own help). If two entries name the same option, the first counts.
 type table []*options
 
@@ -54,12 +54,12 @@ var (
 	}
 	turns = options{ // of the commands that run a turn
 		flags: "--oss --full-auto --yolo --approve-for-me --dangerously-bypass-approvals-and-sandbox --dangerously-bypass-hook-trust --worktree",
-		one:   "-m --model --local-provider -p --profile -s --sandbox -C --cd --add-dir",
+		one:   "-m --model --local-provider -p --profile -s --sandbox -C --cd --add-dir --remote --remote-auth-token-env",
 		many:  "-i --image",
 	}
 	interactive = options{
 		flags: "--search --no-alt-screen --no-daemon",
-		one:   "--remote --remote-auth-token-env -a --ask-for-approval",
+		one:   "-a --ask-for-approval",
 	}
 	choice  = options{flags: "--last --all --include-non-interactive"}
 	running = options{ // --experimental-json is an older name that help does not show

@@ -13,7 +13,7 @@ import (
 // that file was measured, of one whose late records have earlier times than the answer, of one in which the answer stands last, and of one
 // that ends in progress.
 func TestWhereVersionsBegin(t *testing.T) {
-	data, err := os.ReadFile("../../../../fixtures/claude/rules/lost-branch/bad-late-progress.jsonl")
+	data, err := os.ReadFile("../../../fixtures/claude/rules/lost-branch/bad-late-progress.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func Dir() string {
 	if !ok {
 		return ".claude-bin"
 	}
-	return filepath.Join(filepath.Dir(file), "..", "..", "..", "..", ".claude-bin")
+	return filepath.Join(filepath.Dir(file), "..", "..", "..", ".claude-bin")
 }
 
 // Find returns the client of one version. The error names the command that installs it.

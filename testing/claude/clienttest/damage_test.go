@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-const fixtures = "../../../../fixtures/claude"
+const fixtures = "../../../fixtures/claude"
 
 // recording is the session of a scenario, its times laid as in life, and its id.
 func recording(t testing.TB, version, scenario string) (Session, string) {

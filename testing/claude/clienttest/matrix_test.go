@@ -236,7 +236,7 @@ func TestBehaviourPage(t *testing.T) {
 			fmt.Fprintf(&page, "| %s | %d | %.1f %% | %.1f %% | %.1f %% | %.1f %% |\n", writer, len(m.rows), m.mean(0), m.mean(1), m.mean(2), 100*m.sum[1]/m.sum[2])
 		}
 	}
-	path := "../../../../docs/dev/claude-behaviour.md"
+	path := "../../../docs/dev/claude-behaviour.md"
 	if *update {
 		if err := os.WriteFile(path, []byte(page.String()), 0o644); err != nil {
 			t.Fatal(err)

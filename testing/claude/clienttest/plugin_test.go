@@ -18,7 +18,7 @@ func TestPlugin(t *testing.T) {
 		t.Skip(err)
 	}
 	hist := filepath.Join(t.TempDir(), "hist")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", hist, "../../../..").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", hist, "github.com/hist-cli/hist").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	h, err := NewHome(bin, t.TempDir())
@@ -49,7 +49,7 @@ func TestPlugin(t *testing.T) {
 	plugin("install")
 	look("", true)
 	const id = "7c1f0b1e-5a0e-4d53-9a6b-0f5d3f6f2a11"
-	data, err := os.ReadFile("../../../../fixtures/claude/rules/lost-call/bad.jsonl")
+	data, err := os.ReadFile("../../../fixtures/claude/rules/lost-call/bad.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func Dir() string {
 		return ".codex-bin"
 	}
 	for d := dir; ; d = filepath.Dir(d) {
-		if _, err := os.Stat(filepath.Join(d, "go.mod")); err == nil {
+		if _, err := os.Stat(filepath.Join(d, "go.work")); err == nil {
 			return filepath.Join(d, ".codex-bin")
 		}
 		if d == filepath.Dir(d) {

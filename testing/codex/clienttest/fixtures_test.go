@@ -32,7 +32,7 @@ func isShown(i int, version string) bool {
 	return *update || i%*newest == 0
 }
 
-const behaviourPage = "../../../../docs/dev/codex-behaviour.md"
+const behaviourPage = "../../../docs/dev/codex-behaviour.md"
 
 const behaviourHead = `# What clients do with each damage, before and after a repair
 
@@ -69,7 +69,7 @@ func TestResumeFixtures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a thousand runs of the real client; left out by -short")
 	}
-	paths, err := filepath.Glob("../../../../fixtures/codex/rules/*/bad*.jsonl")
+	paths, err := filepath.Glob("../../../fixtures/codex/rules/*/bad*.jsonl")
 	if err != nil || len(paths) < 100 {
 		t.Fatal(len(paths), err)
 	}

@@ -20,7 +20,7 @@ func TestResumeImpact(t *testing.T) {
 	if testing.Short() {
 		t.Skip("hundreds of runs of the real client; left out by -short")
 	}
-	paths, err := filepath.Glob("../../../../fixtures/codex/rules/*/bad*.jsonl")
+	paths, err := filepath.Glob("../../../fixtures/codex/rules/*/bad*.jsonl")
 	if err != nil || len(paths) < 100 {
 		t.Fatal(len(paths), err)
 	}

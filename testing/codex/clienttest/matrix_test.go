@@ -13,8 +13,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/testkit/damage"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/testkit/damage"
 	"github.com/hist-cli/hist/lint"
 	"github.com/hist-cli/hist/repair"
 )
@@ -53,7 +53,7 @@ func TestDamageMatrix(t *testing.T) {
 
 // damageAll shows a client one of so many cases of damage to its recording of a scenario, if there is one.
 func damageAll(t *testing.T, bin Binary, scenario string, oneOf int, sum *tally) {
-	recorded, err := filepath.Glob(filepath.Join("../../../../fixtures/codex", bin.Version, scenario, "rollout-*.jsonl"))
+	recorded, err := filepath.Glob(filepath.Join("../../../fixtures/codex", bin.Version, scenario, "rollout-*.jsonl"))
 	if err != nil || len(recorded) != 1 {
 		return
 	}

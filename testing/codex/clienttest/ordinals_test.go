@@ -16,7 +16,7 @@ var ordinal = regexp.MustCompile(`"ordinal":\d+,`)
 // are, unless the session was repaired for them; the model is sent the same.
 func TestOrdinalReuse(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	text := readAll(t, filepath.Join("..", "..", "..", "..", "fixtures", "codex", "rules", "ordinal-reuse", "bad.jsonl"))
+	text := readAll(t, filepath.Join("..", "..", "..", "fixtures", "codex", "rules", "ordinal-reuse", "bad.jsonl"))
 	session := filepath.Join(t.TempDir(), fixtureName([]byte(text)))
 	if err := os.WriteFile(session, ours([]byte(text)), 0o600); err != nil {
 		t.Fatal(err)

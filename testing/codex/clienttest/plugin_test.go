@@ -15,7 +15,7 @@ func TestPlugin(t *testing.T) {
 		t.Skip(err)
 	}
 	hist := filepath.Join(t.TempDir(), "hist")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", hist, "../../../..").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", hist, "github.com/hist-cli/hist").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	h := newHome(t, bin)

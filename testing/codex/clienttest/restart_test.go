@@ -129,7 +129,7 @@ func TestAgentAsksForItsCard(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills clients, which takes some seconds")
 	}
-	line := regexp.MustCompile("run `(hist .*?)`").FindStringSubmatch(readAll(t, "../../../../docs/restart-card.md"))
+	line := regexp.MustCompile("run `(hist .*?)`").FindStringSubmatch(readAll(t, "../../../docs/restart-card.md"))
 	if line == nil {
 		t.Fatal("the page has no line for AGENTS.md")
 	}
@@ -137,7 +137,7 @@ func TestAgentAsksForItsCard(t *testing.T) {
 	clientsSince(t, "0.114.0", func(t *testing.T, bin Binary) {
 		h := newHome(t, bin)
 		hist := filepath.Join(h.Root, "hist")
-		if out, err := exec.Command("go", "build", "-o", hist, "../../../..").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-o", hist, "github.com/hist-cli/hist").CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		h.Config = append(h.Config, `sandbox_mode="workspace-write"`)

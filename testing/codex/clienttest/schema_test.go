@@ -59,7 +59,7 @@ func TestLinesPage(t *testing.T) {
 		fmt.Fprintf(&b, "\n## %s\n\n", one.heading)
 		of.variants(&b, of.Definitions[one.name].OneOf)
 	}
-	page := filepath.Join("..", "..", "..", "..", "docs", "dev", "codex-lines.md")
+	page := filepath.Join("..", "..", "..", "docs", "dev", "codex-lines.md")
 	if *update {
 		if err := os.WriteFile(page, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)

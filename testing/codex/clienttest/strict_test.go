@@ -44,7 +44,7 @@ func TestRefusedByTheAPI(t *testing.T) {
 	clients(t, func(t *testing.T, bin Binary) {
 		before := map[string]int{}
 		for _, rule := range refusable {
-			paths, err := filepath.Glob(filepath.Join("../../../../fixtures/codex/rules", rule, "bad*.jsonl"))
+			paths, err := filepath.Glob(filepath.Join("../../../fixtures/codex/rules", rule, "bad*.jsonl"))
 			if err != nil || len(paths) == 0 {
 				t.Fatal(rule, err)
 			}
