@@ -7,8 +7,8 @@ import (
 	"io"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/testkit/corpus"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/testkit/corpus"
 )
 
 // BenchmarkRepair mends ten megabytes of a session that is torn at its end, and one from whose middle a line is gone, so

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
-	"github.com/hist-cli/hist/internal/testkit/damage"
 	"github.com/hist-cli/hist/internal/normalize"
+	"github.com/hist-cli/hist/internal/testkit/damage"
 	"github.com/hist-cli/hist/lint"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/testkit/damage"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/testkit/damage"
 	"github.com/hist-cli/hist/lint"
 )
 

@@ -7,8 +7,8 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/testkit/corpus"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/testkit/corpus"
 	"github.com/hist-cli/hist/lint"
 )
 
