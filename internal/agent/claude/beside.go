@@ -80,6 +80,14 @@ func (n noted) ReadOutput(call FileRead, sent func(words string) bool) (words, s
 	return n.of.ReadOutput(call, sent)
 }
 
+// Kin is Beside's, and notes the question if it finds any: of an answer that is whole here nothing can come to light there.
+func (n noted) Kin(root string, lacks func(answer, call string) bool) (lines [][]byte, source string) {
+	if lines, source = n.of.Kin(root, lacks); lines != nil {
+		n.asked()
+	}
+	return lines, source
+}
+
 // Typed is Beside's, and notes the question.
 func (n noted) Typed() []Typed {
 	n.asked()
@@ -119,20 +127,8 @@ func (n noted) Part(id string) bool {
 
 // others are the other sessions of the folder.
 func (f *folder) others() []string {
-	dir := filepath.Dir(f.path)
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	var list []string
-	for _, e := range entries {
-		if e.Type().IsRegular() && strings.HasSuffix(e.Name(), extension) && e.Name() != filepath.Base(f.path) && !strings.HasPrefix(e.Name(), "agent-") {
-			if list = append(list, filepath.Join(dir, e.Name())); len(list) == maxFiles {
-				break
-			}
-		}
-	}
-	return list
+	list := slices.DeleteFunc(sessionsIn(filepath.Dir(f.path)), func(path string) bool { return filepath.Base(path) == filepath.Base(f.path) })
+	return list[:min(len(list), maxFiles)]
 }
 
 // Stray says whether another session of the folder was written after an empty file was left there.

@@ -30,6 +30,9 @@ type Beside interface {
 	// Answer returns the record with a call's output from a fork or a copy of the session, given the ids of the call and of the
 	// call's record. source describes where it was; line is nil if there is none.
 	Answer(callID, call string) (line []byte, source string)
+	// Kin returns records with calls that the session lacks, each with one, from another file whose conversation begins with the same
+	// record. lacks says whether the session lacks a call of an answer. source describes where they were.
+	Kin(root string, lacks func(answer, call string) bool) (lines [][]byte, source string)
 	// Output returns a tool's output as it is kept outside the session, and words that say where.
 	Output(callID string) (text, source string)
 	// ReadOutput returns what a call has read from a file, according to the session or the client's file history, and words

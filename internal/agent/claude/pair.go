@@ -48,6 +48,7 @@ func (c *Checker) noteID(b *block) {
 
 // pair reports what is wrong between calls and their outputs.
 func (c *Checker) pair() {
+	c.forkedCalls()
 	paired := c.paired()
 	if !paired {
 		c.wrongResultIDs()

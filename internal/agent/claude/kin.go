@@ -1,0 +1,143 @@
+package claude
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/regular"
+)
+
+// kin are the files of a folder by the id of the record with which the conversation begins: a session and its forks share it. One folder
+// is kept, because a walk lints the files of a folder one after the other.
+type kin struct {
+	sync.Mutex
+	dir     string
+	changed time.Time
+	of      map[string][]string
+}
+
+var lastFolder kin
+
+const (
+	maxHead = 64 << 10 // bytes of a file in which its beginning is looked for
+	maxKin  = 8        // files of one conversation that are searched
+)
+
+// sharing are the files of a folder whose conversation begins with a record.
+func (k *kin) sharing(dir, root string) []string {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil
+	}
+	k.Lock()
+	defer k.Unlock()
+	if k.dir != dir || !k.changed.Equal(info.ModTime()) {
+		k.dir, k.changed, k.of = dir, info.ModTime(), map[string][]string{}
+		for _, path := range sessionsIn(dir) {
+			if id := rootOf(path); id != "" {
+				k.of[id] = append(k.of[id], path)
+			}
+		}
+	}
+	return k.of[root]
+}
+
+// rootOf is the id of the record with which a file's conversation begins; "" if it is not in its head.
+func rootOf(path string) string {
+	file, err := regular.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	head := make([]byte, maxHead)
+	n, _ := file.Read(head)
+	for line := range bytes.Lines(head[:n]) {
+		if bytes.Contains(line, []byte(`"parentUuid":null`)) && !bytes.Contains(line, []byte(`"isSidechain":true`)) {
+			return gjson.GetBytes(line, "uuid").String()
+		}
+	}
+	return ""
+}
+
+// Kin returns the records with calls that a session lacks, from the first other file of the folder whose conversation begins with the same
+// record and that has any. lacks says whether the session lacks a call of an answer.
+func (f *folder) Kin(root string, lacks func(answer, call string) bool) (lines [][]byte, source string) {
+	others := slices.DeleteFunc(slices.Clone(lastFolder.sharing(filepath.Dir(f.path), root)), func(path string) bool { return path == f.path })
+	for _, path := range others[:min(len(others), maxKin)] {
+		eachLine(path, func(l jsonl.Line, record func() bool) bool {
+			if !bytes.Contains(l.Raw, []byte(`"tool_use"`)) || bytes.Contains(l.Raw, mark) || !record() {
+				return true
+			}
+			answer := gjson.GetBytes(l.Raw, "message.id").String()
+			blocks := gjson.GetBytes(l.Raw, "message.content").Array()
+			if len(blocks) == 1 && blocks[0].Get("type").String() == "tool_use" && lacks(answer, blocks[0].Get("id").String()) {
+				lines = append(lines, bytes.Clone(l.Raw))
+			}
+			return len(lines) < maxLookups
+		})
+		if len(lines) > 0 {
+			return lines, "the same answer in " + filepath.Base(path)
+		}
+	}
+	return nil, ""
+}
+
+// forkedCalls puts back calls of parallel ones that a fork has left behind: the Agent SDK copies the way from the end up, and a call
+// that nothing but its output hangs on is not on it. The session that was forked has the rest of the answer.
+func (c *Checker) forkedCalls() {
+	first := slices.IndexFunc(c.nodes, func(n *node) bool { return !n.side && n.hasMessage() })
+	if c.opts.Beside == nil || c.opts.SubAgent || first < 0 || c.nodes[first].parent != "" || c.called.size() == 0 {
+		return
+	}
+	var last map[string]*node // the last record of each answer that calls
+	lines, source := c.opts.Beside.Kin(c.nodes[first].uuid, func(answer, call string) bool {
+		if last == nil {
+			last = map[string]*node{}
+			for _, n := range c.nodes {
+				if !n.side && n.calls() && n.dropped == nil {
+					last[n.msg] = n
+				}
+			}
+		}
+		left, _ := c.pieces.call(call)
+		return last[answer] != nil && answer != "" && c.calls()[call] == nil && len(c.results()[call]) == 0 && left.ID == ""
+	})
+	for _, line := range lines {
+		n := nodeOf(line)
+		beside := last[n.msg]
+		if output, _ := c.opts.Beside.Answer(n.blocks[0].id, n.uuid); output == nil || n.side || n.uuid == "" || c.ids.get(n.uuid) != nil || c.ids.get(n.parent) == nil {
+			continue
+		}
+		d := &draft{about: beside, Finding: finding.Finding{
+			Rule: ruleLostCall, Impact: finding.Loses, Fix: finding.Recovered,
+			Message: "a call that was made together with this one, and its output, are only in another file of the conversation: a fork has left them behind",
+		}}
+		if c.add(d); c.chosen(d) {
+			c.putBack(d, n, line, source, nil, beside, finding.After)
+			last[n.msg] = n
+		}
+	}
+}
+
+// sessionsIn are the files of sessions in a folder.
+func sessionsIn(dir string) (list []string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if e.Type().IsRegular() && strings.HasSuffix(e.Name(), extension) && !strings.HasPrefix(e.Name(), "agent-") {
+			list = append(list, filepath.Join(dir, e.Name()))
+		}
+	}
+	return list
+}
