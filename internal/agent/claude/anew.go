@@ -63,13 +63,7 @@ const firstSnapshots = "2.0.29"
 
 // writtenAgain says whether the last copy in the file copies a record that stands in front of this one.
 func (c *Checker) writtenAgain(n *node) bool {
-	if c.repeated == nil {
-		return false
-	}
-	if !c.againKnown {
-		c.againLast, c.againKnown = c.lastCopied(), true
-	}
-	return c.againLast != nil && c.againLast.index < n.index
+	return c.lastCopied != nil && c.lastCopied.index < n.index
 }
 
 // startHook is the name of a hook that runs when a session starts, if a record tells of one: SessionStart, and why it does. "" if not.

@@ -19,7 +19,7 @@ func (c *Checker) branches() {
 	for round := 0; ; round++ { // each mends one branch
 		sent := c.sentNow
 		if round > 0 {
-			sent = func() *nodeSet { return c.reach(tip, hung, c.hungKept, c.all()) }
+			sent = func() *nodeSet { return c.reach(tip) }
 		}
 		t := c.trunkOf(tip)
 		head, end := c.lostBranch(sent(), t)

@@ -42,7 +42,7 @@ func (c *Checker) chooseBranch() {
 
 // confirm records that the branch which the client continues was chosen, if otherwise another one would be taken for lost.
 func (c *Checker) confirm(tip *node) {
-	if head, _ := c.lostBranch(c.reach(tip, hung, c.hungKept, c.all()), c.trunkOf(tip)); head == nil {
+	if head, _ := c.lostBranch(c.reach(tip), c.trunkOf(tip)); head == nil {
 		return
 	}
 	d := c.add(&draft{about: tip, always: true, Finding: finding.Finding{

@@ -184,7 +184,7 @@ func (c *Checker) noSummary() {
 // if the mark must stay.
 func (c *Checker) reopen(mark *node) *node {
 	last := c.beforeCompaction(mark)
-	if last == nil || under(last, mark) || !saysAnything(last, hung) {
+	if last == nil || under(last, mark) || !saysAnything(last) {
 		return nil
 	}
 	d := c.add(&draft{about: mark, always: true, Finding: finding.Finding{

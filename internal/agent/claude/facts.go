@@ -34,9 +34,8 @@ type recordTree struct {
 	firstPrompt   *node                         // of the file
 	foreignPrompt *node                         // see foreign; once it is asked for
 	foreignKnown  bool
-	waiting       *node // the last prompt of the session, which hist has restored from the queue in which it waited
-	againLast     *node // see lastCopied; once it is asked for
-	againKnown    bool
+	waiting       *node     // the last prompt of the session, which hist has restored from the queue in which it waited
+	lastCopied    *node     // the message whose copy comes last in the file
 	linked        bool      // the children of all records are known
 	parentsBehind bool      // some record's parent stands behind it in the file
 	answering     answering // the answer that came last
@@ -108,11 +107,9 @@ type verdict struct {
 	found                []*draft
 	sentLines, leftLines map[int64]bool
 	sentSet              *nodeSet
-	asItWas              *nodeSet // what is sent of the file as it is, if each record can be read and has its parent; otherwise nil
 	circled              *nodeSet // what is sent of the file as it is, if the way up leads into a circle of parents; otherwise nil
-	current              *nodeSet // what is sent with the tree as it was at currentAt
-	currentAt            state
-	wordless             bool // no message is left of the conversation, only records that the client adds by itself
+	mended               *view    // as the tree was last
+	wordless             bool     // no message is left of the conversation, only records that the client adds by itself
 }
 
 // Summary is what is known of the session as a whole.

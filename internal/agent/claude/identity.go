@@ -43,6 +43,9 @@ func (c *Checker) duplicates() {
 			c.repeated.Count++
 			c.repeated.Edits = append(c.repeated.Edits, finding.Edit{At: n.pos(), Op: finding.Remove})
 			c.copies[other.pos()] = append(c.copies[other.pos()], n.pos())
+			if n.hasMessage() && !n.side {
+				c.lastCopied = other
+			}
 		case other.message == n.message && n.hasMessage() || !n.hasMessage() && !other.hasMessage() || n.laterCopyOf(other):
 			// A replay: the client uses the last copy, in the earlier one's place in the tree.
 			if n.retold = n.meta && other.meta && n.when == other.when && n.when != 0; !n.retold {

@@ -15,14 +15,14 @@ func (c *Checker) wrongLeaf() {
 	}
 	full := c.deepest(tip)
 	if full == tip && tip.role == roleResult { // no last-prompt names the end, and the last line is an output beside the path
-		full = c.latestBelow(answerHead(tip, hung))
+		full = c.latestBelow(answerHead(tip))
 	}
 	inFront := full
 	full = c.behindMarks(full)
 	if full == tip || full == nil {
 		return
 	}
-	sent, all := c.reach(tip, hung, c.hungKept, c.all()), c.reach(full, hung, c.hungKept, c.all())
+	sent, all := c.reach(tip), c.reach(full)
 	lost := false
 	for _, n := range all.list {
 		lost = lost || n.sent() && !n.filler && !sent.has(n)

@@ -40,11 +40,11 @@ func (c *Checker) parentless(n *node) {
 
 // saysNothingAbove says whether nothing of the conversation stands at or above a record, nil included.
 func (c *Checker) saysNothingAbove(p *node) bool {
-	return !saysAnything(p, hung) && !c.followsMessage(p) && !followsLost(p)
+	return !saysAnything(p) && !c.followsMessage(p) && !followsLost(p)
 }
 
 // followsMessage says whether a record that says nothing comes behind a message, whatever its parent is.
-func (c *Checker) followsMessage(link *node) bool { return saysAnything(looseAbove(link), hung) }
+func (c *Checker) followsMessage(link *node) bool { return saysAnything(looseAbove(link)) }
 
 // followsLost says whether a record that says nothing hangs on one that is missing: the client added it to a message.
 func followsLost(link *node) bool {

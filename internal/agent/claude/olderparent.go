@@ -61,7 +61,7 @@ func (c *Checker) overMarks() {
 			return
 		}
 		last := c.beforeCompaction(mark)
-		if last == nil || !leads(front, mark, n) || !leads(last, answerHead(n.up, hung), mark) {
+		if last == nil || !leads(front, mark, n) || !leads(last, answerHead(n.up), mark) {
 			continue
 		}
 		d := c.add(&draft{about: n, also: []*node{front}, Finding: finding.Finding{

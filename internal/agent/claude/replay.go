@@ -66,18 +66,17 @@ func (c *Checker) repeatedEnd() {
 	if c.repeated == nil || c.opts.Live {
 		return
 	}
-	end, tip := c.tipOf(c.leaf), c.tipAmongCopies()
-	if end == nil || tip == nil || tip == end {
-		return
-	}
-	lost := c.reach(end, hung, c.hungKept, c.all())
-	sent := c.reach(tip, hung, c.hungKept, c.all())
-	if !slices.ContainsFunc(lost.list, func(n *node) bool { return n.sent() && !n.filler && !sent.has(n) }) {
+	end, lost := c.tipOf(c.leaf), c.sentNow()
+	list := slices.Clone(c.inOrder())
+	slices.SortStableFunc(list, func(a, b *node) int { return c.lastPlace(a).Compare(c.lastPlace(b)) }) // of several with one id the client reads the last
+	sent := c.viewOf(list).from(c.leaf)
+	tip := sent.tip
+	if end == nil || tip == nil || tip == end || !slices.ContainsFunc(lost.list, func(n *node) bool { return n.sent() && !n.filler && !sent.has(n) }) {
 		return
 	}
 	d := c.repeated
 	d.Impact, d.Message = finding.Loses, "old records were written again, byte for byte, after the end of the session: the client begins there and sends nothing of what came after the originals"
-	if c.leaf != "" && !under(c.lastLinkOrCopy(), tip) {
+	if leaf := c.ids.get(c.leaf); leaf != nil && tip == leaf {
 		d.Message = "old records were written again, byte for byte, after the end of the session: the client begins at the record that the last last-prompt names and sends nothing of what follows that"
 	}
 	for tip.role == roleLink && tip.up != nil && tip.up.role == roleLink {
@@ -88,63 +87,10 @@ func (c *Checker) repeatedEnd() {
 	}
 }
 
-// tipAmongCopies is the record at which the newest client begins because of the copies; nil if they change nothing.
-func (c *Checker) tipAmongCopies() *node {
-	if leaf := c.ids.get(c.leaf); leaf != nil && leaf.dropped == nil && saysAnything(leaf, hung) {
-		return goesOn(leaf, answerHead(leaf, hung), c.lastLinkOrCopy())
-	}
-	if last := c.lastLinkOrCopy(); c.leaf != "" && c.ids.get(c.leaf) == nil && c.takes(last) {
-		return last
-	}
-	last := c.lastCopied()
-	if last == nil || c.leaf != "" && c.tipOf(last.uuid) == c.tipOf(c.leaf) {
-		return nil
-	}
-	return c.newestBelow(last)
-}
-
-// lastLinkOrCopy is the record that the newest client may begin at and that comes last in the file, counting copies. An output off
-// the path is such a record if its copy comes after everything else that hangs on its call (measured).
-func (c *Checker) lastLinkOrCopy() (last *node) {
-	newest := map[*node]session.Pos{} // where the last of what hangs on a record stands
-	for _, n := range c.nodes {
-		if place := c.lastPlace(n); n.up != nil && newest[n.up].Less(place) {
-			newest[n.up] = place
-		}
-	}
-	var at session.Pos
-	for _, n := range c.nodes {
-		place := c.lastPlace(n)
-		outlasts := n.pos().Less(place) && place == newest[n.up] && c.mayEndBeside(n)
-		if at.Less(place) && n.new == nil && (c.mayEnd(n) || outlasts) {
-			last, at = n, place
-		}
-	}
-	return last
-}
-
 // lastPlace is the place of a record's last copy, or of the record itself.
 func (c *Checker) lastPlace(n *node) session.Pos {
 	if copies := c.copies[n.pos()]; len(copies) > 0 {
 		return copies[len(copies)-1]
 	}
 	return n.pos()
-}
-
-// lastCopied is the message whose copy is the last message of the file; nil if that is not a copy.
-func (c *Checker) lastCopied() (last *node) {
-	var at session.Pos
-	for _, n := range c.nodes {
-		if n.side || n.dropped != nil || n.new != nil || c.unread(n) || !n.hasMessage() && n.role != roleBoundary {
-			continue
-		}
-		copies := c.copies[n.pos()]
-		switch k := len(copies) - 1; {
-		case k >= 0 && at.Less(copies[k]):
-			last, at = n, copies[k]
-		case at.Less(n.pos()):
-			last, at = nil, n.pos()
-		}
-	}
-	return last
 }

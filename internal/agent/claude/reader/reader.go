@@ -11,7 +11,6 @@ import (
 
 // Record is what a client looks at in a record.
 type Record struct {
-	Answer     string
 	When       int64 // 0: none
 	Up         int32 // the record that it names as its parent; None, or Missing
 	Role       Role
@@ -50,7 +49,9 @@ func (r *Record) says() bool { return r.Role >= Prompt && r.Role <= Answer && !r
 type Session struct {
 	Records []Record
 	Leaf    int32 // the end that the last last-prompt record names; None, or Missing
-	// Calls and Outputs are the ids in a record, Keeps the records that a compaction's mark names as kept; nil if one is missing.
+	// Answer is the id of the answer that a record is a part of, Calls and Outputs are the ids in it, Keeps the records that a compaction's
+	// mark names as kept; nil if one is missing.
+	Answer         func(i int) string
 	Calls, Outputs func(i int) iter.Seq[string]
 	Keeps          func(i int) []int32
 }
@@ -62,6 +63,7 @@ type Way struct {
 	On      []bool  // by record
 	Kept    []int32 // sent only because a compaction has kept them
 	Round   bool    // the way led back to itself
+	Gaps    bool    // some record's parent is missing, or comes later
 	Refused bool
 }
 
@@ -69,27 +71,35 @@ type reading struct {
 	s    *Session
 	v    Traits
 	up   []int32
-	kid  []int32 // by record: 1 more than the last that hangs on it, progress aside
+	kid  []int32 // see lastOn; nil until needed
 	time []int32 // sorted by time; nil until needed
 	gaps bool    // a parent is missing, or comes later
 }
 
 // Read says what a version sends of a session.
 func Read(s *Session, v Traits) Way {
-	r := &reading{s: s, v: v, up: make([]int32, len(s.Records)), kid: make([]int32, len(s.Records))}
+	r := read(s, v)
+	return r.way(r.tip())
+}
+
+// From says what a version sends of a session if it begins at a record; -1 for none.
+func From(s *Session, v Traits, tip int) Way { return read(s, v).way(tip) }
+
+func read(s *Session, v Traits) *reading {
+	r := &reading{s: s, v: v, up: make([]int32, len(s.Records))}
 	for i := range s.Records {
 		r.up[i] = r.parent(i)
 	}
 	if !v.NoHealing && r.gaps {
 		r.heal()
 	}
-	for i, p := range r.up {
-		if p >= 0 && !s.Records[i].Side && !s.Records[i].Progress {
-			r.kid[p] = int32(i) + 1
-		}
-	}
-	tip := r.tip()
-	sent := Way{Tip: tip, On: make([]bool, len(s.Records))}
+	return r
+}
+
+// way is what is sent from a record up.
+func (r *reading) way(tip int) Way {
+	s, v := r.s, r.v
+	sent := Way{Tip: tip, Gaps: r.gaps, Up: make([]int32, 0, len(s.Records)), On: make([]bool, len(s.Records))}
 	for i := tip; i >= 0; i = int(r.up[i]) {
 		if sent.Round = sent.On[i]; sent.Round {
 			break
@@ -229,7 +239,7 @@ func (r *reading) tip() int {
 	if last < 0 || !r.speaks(last) {
 		last = end
 	}
-	if r.s.Leaf == None && last >= 0 && r.kid[last] > 0 { // nothing is said about the end: it goes on with what was said last below the last record
+	if r.s.Leaf == None && last >= 0 && r.lastOn(int32(last)) > 0 { // nothing is said about the end: it goes on with what was said last below the last record
 		return r.down(last)
 	}
 	return last
@@ -261,9 +271,22 @@ func (r *reading) down(top int) int {
 	return best
 }
 
+// lastOn is 1 more than the last record that hangs on one, progress aside; 0 if none does.
+func (r *reading) lastOn(i int32) int {
+	if r.kid == nil {
+		r.kid = make([]int32, len(r.up))
+		for k, p := range r.up {
+			if p >= 0 && !r.s.Records[k].Side && !r.s.Records[k].Progress {
+				r.kid[p] = int32(k) + 1
+			}
+		}
+	}
+	return int(r.kid[i])
+}
+
 // beside says whether a record is an output off the way: what hangs on its call goes on behind it.
 func (r *reading) beside(i int) bool {
-	return r.s.Records[i].Role == Output && r.up[i] >= 0 && r.kid[i] == 0 && int(r.kid[r.up[i]]) > i+1
+	return r.s.Records[i].Role == Output && r.up[i] >= 0 && r.lastOn(int32(i)) == 0 && r.lastOn(r.up[i]) > i+1
 }
 
 func (r *reading) speaks(i int) bool {
@@ -285,8 +308,8 @@ func (r *reading) head(i int) int {
 	for p, steps := i, 0; p >= 0 && steps < 256; p, steps = int(r.up[p]), steps+1 {
 		switch {
 		case n[p].Role == Output:
-		case n[p].Role == Answer && n[p].Answer != "" && (answer == "" || n[p].Answer == answer):
-			head, answer = p, n[p].Answer
+		case n[p].Role == Answer && r.s.Answer(p) != "" && (answer == "" || r.s.Answer(p) == answer):
+			head, answer = p, r.s.Answer(p)
 		default:
 			return head
 		}
@@ -313,12 +336,12 @@ func (r *reading) collect(sent *Way) {
 	if len(answers) > 0 {
 		on := map[string]bool{}
 		for _, i := range sent.Up {
-			if n[i].Role == Answer && n[i].Answer != "" && n[i].says() {
-				on[n[i].Answer] = true
+			if id := r.s.Answer(int(i)); n[i].Role == Answer && id != "" && n[i].says() {
+				on[id] = true
 			}
 		}
 		for _, i := range answers {
-			if on[n[i].Answer] {
+			if on[r.s.Answer(i)] {
 				sent.On[i] = true
 			}
 		}

@@ -130,11 +130,11 @@ func (q *request) judge() {
 		}
 		switch r.Role {
 		case Answer:
-			if r.Answer == "" || r.Answer != current {
+			if r.answer == "" || r.answer != current {
 				number++
-				current = r.Answer
+				current = r.answer
 			}
-			q.open, q.closed = r.Answer, false
+			q.open, q.closed = r.answer, false
 			for id := range r.each("tool_use", "id") {
 				if _, has := q.called[id]; !has {
 					q.called[id] = k
@@ -180,7 +180,7 @@ func (q *request) add(k int, r *record) {
 	}
 	if !r.content.IsArray() {
 		if r.content.Type == gjson.String && !q.drops(r, r.content.Str) {
-			to := q.message(role, r.Answer)
+			to := q.message(role, r.answer)
 			to.rest = append(to.rest, q.item(r, r.content, "message.content", role))
 		}
 		return
@@ -191,7 +191,7 @@ func (q *request) add(k int, r *record) {
 		n++
 		if q.sends(k, r, b) {
 			item := q.item(r, b, path, role)
-			to := q.message(role, r.Answer)
+			to := q.message(role, r.answer)
 			if item.Kind == session.OutputItem && role == "user" {
 				to.outputs = append(to.outputs, item)
 			} else {
@@ -232,7 +232,7 @@ func (q *request) sends(k int, r *record, b gjson.Result) bool {
 		if r.old && !q.is.OldThoughts && (typ != "thinking" || str(b.Get("signature")) != "") {
 			return false
 		}
-		return q.is.Alone || q.closed || r.Answer != q.open || k != q.last()
+		return q.is.Alone || q.closed || r.answer != q.open || k != q.last()
 	case "text":
 		return !q.drops(r, str(b.Get("text")))
 	default:
@@ -253,7 +253,7 @@ func (q *request) last() int {
 
 // stays says whether a call of a record is sent without an output: the client says itself that it was interrupted.
 func (q *request) stays(r *record) bool {
-	return !q.is.Alone && !q.closed && r.Answer != "" && r.Answer == q.open
+	return !q.is.Alone && !q.closed && r.answer != "" && r.answer == q.open
 }
 
 // interrupt adds the output that the client makes up for a call that has none.
@@ -376,7 +376,7 @@ func (q *request) items() (items []session.Item) {
 
 // item is a block of a record, or a text that stands in place of a list of blocks.
 func (q *request) item(r *record, b gjson.Result, path, role string) session.Item {
-	item := session.Item{Pos: r.pos, Path: path, Role: role, Turn: r.turn, ID: r.Answer}
+	item := session.Item{Pos: r.pos, Path: path, Role: role, Turn: r.turn, ID: r.answer}
 	if b.Index > 0 {
 		item.Content = json.RawMessage(q.f.text[r.at+b.Index : r.at+b.Index+len(b.Raw)])
 	}

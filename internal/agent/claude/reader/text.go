@@ -30,7 +30,7 @@ type file struct {
 // record is one of those that a conversation may lead through.
 type record struct {
 	Record
-	id, parent            string
+	id, parent, answer    string
 	pos                   session.Pos
 	at                    int // where its line begins in the text
 	turn                  int
@@ -186,7 +186,7 @@ func (r *record) message(message gjson.Result, apiError bool) {
 		switch key.Str {
 		case "id":
 			if r.Role == Answer {
-				r.Answer = strings.Clone(str(v))
+				r.answer = strings.Clone(str(v))
 			}
 		case "model":
 			model = str(v)
@@ -281,6 +281,7 @@ func (f *file) session() *Session {
 			f.rehang(s, r)
 		}
 	}
+	s.Answer = func(i int) string { return f.records[i].answer }
 	s.Calls = func(i int) iter.Seq[string] { return f.records[i].each("tool_use", "id") }
 	s.Outputs = func(i int) iter.Seq[string] { return f.records[i].each("tool_result", "tool_use_id") }
 	s.Keeps = func(i int) (list []int32) {
@@ -326,8 +327,8 @@ func (f *file) inOrder(way *Way) []int32 {
 		i, at := way.Up[k], int32(len(way.Up)-1-k)
 		place[i] = at
 		if r := &f.records[i]; r.Role == Answer {
-			if r.Answer != "" {
-				lastOf[r.Answer] = at
+			if r.answer != "" {
+				lastOf[r.answer] = at
 			}
 		}
 	}
@@ -339,8 +340,8 @@ func (f *file) inOrder(way *Way) []int32 {
 	var extras []extra
 	var outputs []int32
 	anchorOf := func(i int32) int32 {
-		if r := &f.records[i]; r.Answer != "" {
-			if at, ok := lastOf[r.Answer]; ok {
+		if r := &f.records[i]; r.answer != "" {
+			if at, ok := lastOf[r.answer]; ok {
 				return at
 			}
 		}
