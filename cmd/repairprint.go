@@ -260,7 +260,7 @@ func found(path string) bool {
 
 // fixWords say, in a user's words, what each kind of fix promises.
 var fixWords = map[string]string{
-	lint.Exact.String(): "nothing of it is lost", lint.Recovered.String(): "recovered", lint.StandIn.String(): "a placeholder stands for what can't be known or read; the rest is kept",
+	lint.Exact.String(): "nothing that can be read is lost", lint.Recovered.String(): "recovered", lint.StandIn.String(): "a placeholder stands for what can't be known or read; the rest is kept",
 	lint.SetAside.String(): "taken out of the session, and kept in the run's record",
 }
 

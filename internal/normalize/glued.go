@@ -38,7 +38,7 @@ func (f *Normalizer) unglue(raw []byte) []piece {
 // reportTorn reports a line that holds at most a part of one record.
 func (f *Normalizer) reportTorn(p piece) {
 	fix := finding.SetAside
-	what := "none of it can be read"
+	what := "no record can be made of it"
 	if p.torn {
 		fix, what = finding.Recovered, "the part that was written can be kept"
 	}

@@ -2,28 +2,33 @@ package claude
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 // answering is the answer whose parts are being read. All of them came with one request, which the client notes in each.
 type answering struct {
-	first, last *node // its parts so far
-	request     []byte
-	index       int64 // of the last part; -1: the client does not note it
+	parts   []answerPart
+	mixed   bool // they have different ids
+	request []byte
+	index   int64          // of the last part; -1: the client does not note it
+	apart   [][]answerPart // the answers so far whose parts have different ids
 }
 
-// answerPart is what a part of an answer needs to get the id of the others.
+// answerPart is a part of an answer, and where in the record its message and the id of that stand.
 type answerPart struct {
-	of  *node // the first part
-	cut finding.Cut
+	*node
+	message, id jsonl.Span
 }
 
 // take reads the next record. Where a request is made again, its parts are counted anew: what comes then is another answer. Where they are
-// not counted, one hangs on the other, which does not end the turn; that the requests have one name is no proof by itself, because some programs write over them.
+// not counted, one hangs on the other, which does not end the turn; that the requests have one name is no proof by itself, because some
+// programs write over them.
 func (a *answering) take(n *node, rec *session.Record) {
 	id, ref := text(rec, fieldRequestID), text(rec, fieldRequestRef)
 	if n.role != roleAssistant || n.side || n.synthetic || len(id)+len(ref) == 0 {
@@ -33,39 +38,68 @@ func (a *answering) take(n *node, rec *session.Record) {
 	if raw := field(rec, fieldBlockIndex); len(raw) > 0 {
 		index = gjson.ParseBytes(raw).Int()
 	}
-	goesOn := a.first != nil && len(a.request) == len(id)+len(ref) && bytes.HasPrefix(a.request, id) && bytes.HasSuffix(a.request, ref) &&
-		(index > a.index || index < 0 && n.parent == a.last.uuid && a.last.goesOnWith(n.stop))
-	a.last, a.index = n, index
-	switch {
-	case !goesOn:
-		a.first, a.request = n, append(append(a.request[:0], id...), ref...)
-	case n.msg != a.first.msg && a.first.msg != "":
-		n.own().apart = &answerPart{a.first, member(rec.Spans[fieldMessageID], rec.Spans[fieldMessage].Start, "id", a.first.msg)}
+	goesOn := false
+	if len(a.parts) > 0 && len(a.request) == len(id)+len(ref) && bytes.HasPrefix(a.request, id) && bytes.HasSuffix(a.request, ref) {
+		last := a.parts[len(a.parts)-1]
+		goesOn = index > a.index || index < 0 && n.parent == last.uuid && last.goesOnWith(n.stop)
+	}
+	if a.index = index; !goesOn {
+		a.end()
+		a.request = append(append(a.request[:0], id...), ref...)
+	}
+	a.parts = append(a.parts, answerPart{n, rec.Spans[fieldMessage], rec.Spans[fieldMessageID]})
+	a.mixed = a.mixed || n.msg != a.parts[0].msg
+}
+
+// end is called where the parts of an answer end.
+func (a *answering) end() {
+	if a.mixed {
+		a.apart = append(a.apart, slices.Clone(a.parts))
+	}
+	a.parts, a.mixed = a.parts[:0], false
+}
+
+// oneAnswer gives all parts of an answer one id: the client puts an answer together by it. It is the one that most of them have and no other
+// answer.
+func (c *Checker) oneAnswer() {
+	c.answering.end()
+	if len(c.answering.apart) == 0 {
+		return
+	}
+	all := map[string]int{}
+	for _, n := range c.nodes {
+		all[n.msg]++
+	}
+	for _, parts := range c.answering.apart {
+		own := map[string]int{}
+		for _, p := range parts {
+			own[p.msg]++
+			if a := c.proof.answers[p.msg]; a != nil {
+				a.odd = true // it was hashed as what the ids make of it
+			}
+		}
+		id, most := answerID(parts[0].uuid), 0
+		for _, p := range parts {
+			if p.msg != "" && own[p.msg] > most && own[p.msg] == all[p.msg] {
+				id, most = p.msg, own[p.msg]
+			}
+		}
+		for _, p := range parts {
+			if p.msg != id {
+				c.joinAnswer(p, parts, id)
+			}
+		}
 	}
 }
 
-// oneAnswer gives all parts of an answer the id of the first again: the client puts an answer together by it.
-func (c *Checker) oneAnswer() {
-	if !c.some.apart {
-		return
-	}
-	for _, n := range c.nodes {
-		if n.apart == nil {
-			continue
-		}
-		first := n.apart.of
-		for _, id := range []string{first.msg, n.msg} {
-			if a := c.proof.answers[id]; a != nil {
-				a.odd = true // it was hashed as what the two ids make of it
-			}
-		}
-		d := c.add(&draft{about: n, also: []*node{first}, Finding: finding.Finding{
-			Rule: ruleWrongMessageID, Impact: c.worst(oldAndNewer(finding.Notes, finding.Loses)), Fix: finding.Exact,
-			Message: "this part of an answer has another message id than the rest of it, which came with the same request: the client tears the answer apart, and drops thinking or an output",
-			Edits:   []finding.Edit{{At: n.pos(), Op: finding.Splice, Cuts: []finding.Cut{n.apart.cut}}},
-		}})
-		if c.chosen(d) {
-			n.msg = first.msg
-		}
+// joinAnswer gives a part of an answer the id of the others.
+func (c *Checker) joinAnswer(p answerPart, parts []answerPart, id string) {
+	d := c.add(&draft{about: p.node, also: []*node{parts[0].node, parts[len(parts)-1].node}, Finding: finding.Finding{
+		Rule: ruleWrongMessageID, Impact: c.worst(oldAndNewer(finding.Notes, finding.Loses)), Fix: finding.Exact,
+		Message: "this part of an answer has another message id than the rest of it, which came with the same request: the client tears the answer apart, and drops thinking or an output",
+		Edits:   []finding.Edit{{At: p.pos(), Op: finding.Splice, Cuts: []finding.Cut{member(p.id, p.message.Start, "id", id)}}},
+	}})
+	if c.chosen(d) {
+		p.msg = id
 	}
 }

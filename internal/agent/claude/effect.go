@@ -52,9 +52,7 @@ func isHealed(f *finding.Finding) bool {
 // Settle adapts a finding of the normalizer to what the damage does to the clients that may read the session.
 func (a *adapter) Settle(f *finding.Finding) {
 	if f.Rule == normalize.TornTail || f.Rule == normalize.BadJSON {
-		if a.trifled(f); a.pieces.held[f.Pos.Line] {
-			f.Message = strings.Replace(f.Message, "none of it can be read", "a part of it can be read", 1)
-		}
+		a.trifled(f)
 		return
 	}
 	if f.Rule == normalize.GluedRecords {

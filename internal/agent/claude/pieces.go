@@ -26,7 +26,6 @@ const (
 type pieces struct {
 	messages       map[string]made
 	lines          map[string]int64 // the lines of the messages; the others are in the client's record of a request
-	held           map[int64]bool   // the lines that hold a message
 	calls, outputs map[string]piece
 	sent           map[string]piece // calls and outputs that the client has recorded as it sent them, by their kinds and the calls' ids
 	callsAt        map[string]piece // calls whose own ids are lost, by the ids of their records
@@ -47,10 +46,6 @@ func (p *pieces) keep(m made, size int) {
 func (p *pieces) keepOf(m made, line int64, size int) {
 	p.keep(m, size)
 	p.lines[m.uuid] = line
-	if p.held == nil {
-		p.held = map[int64]bool{}
-	}
-	p.held[line] = true
 }
 
 // piece is a block of a call, or of its output.

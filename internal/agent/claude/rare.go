@@ -77,7 +77,6 @@ type rare struct {
 	pictures  int                 // images in the message
 	noSuch    string              // the name of a tool that the client says there is none of, as this output gives it
 	wide      []picture           // those of them that are too wide among many
-	apart     *answerPart         // set if the message has another id than the rest of the answer
 	served    []served            // calls and outputs of the API's own servers
 	keeps     []keptRecord        // the messages that a compaction's mark names as kept
 	rebuilt   *rebuilt            // what the structured result shows of the call, if that may be needed

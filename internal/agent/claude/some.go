@@ -17,7 +17,6 @@ type some struct {
 	anew      bool // records that a compaction begins with
 	bareMarks bool // marks without metadata
 	byHand    bool // something that only a user in a terminal does
-	apart     bool // parts of answers with other ids than the rest
 	keeps     bool // marks that name records which were kept
 }
 
@@ -38,7 +37,6 @@ func (s *some) note(n *node) {
 		s.sideTexts = s.sideTexts || n.sideAt.End > 0
 		s.pictures = s.pictures || n.pictures > 0
 		s.served = s.served || len(n.served) > 0
-		s.apart = s.apart || n.apart != nil
 		s.keeps = s.keeps || len(n.keeps) > 0
 	}
 }
