@@ -88,6 +88,12 @@ func (n noted) Kin(root string, lacks func(answer, call string) bool) (lines [][
 	return lines, source
 }
 
+// Begun is Beside's, and notes the question.
+func (n noted) Begun(holds func(answer string) bool) (words, source string) {
+	n.asked()
+	return n.of.Begun(holds)
+}
+
 // Typed is Beside's, and notes the question.
 func (n noted) Typed() []Typed {
 	n.asked()

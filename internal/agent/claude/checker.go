@@ -39,6 +39,9 @@ type Beside interface {
 	// that say where it was found. sent says whether the client has sent given words as the output; nil if the session can't
 	// show that.
 	ReadOutput(call FileRead, sent func(words string) bool) (words, source string)
+	// Begun returns the first prompt of a sub-agent that has inherited the beginning of the conversation, and words that say where it
+	// was. holds says whether the session holds an answer near its beginning, by the message's id.
+	Begun(holds func(answer string) bool) (words, source string)
 	// Typed are the prompts that the user typed in this session, oldest first, as the client lists them.
 	Typed() []Typed
 	// Line returns the line of the session's own file that begins at an offset in bytes; nil if there is none.

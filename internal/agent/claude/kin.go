@@ -14,6 +14,7 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/regular"
+	"github.com/hist-cli/hist/internal/walk"
 )
 
 // kin are the files of a folder by the id of the record with which the conversation begins: a session and its forks share it. One folder
@@ -89,6 +90,31 @@ func (f *folder) Kin(root string, lacks func(answer, call string) bool) (lines [
 		}
 	}
 	return nil, ""
+}
+
+// Begun looks into the files of the session's sub-agents. One that began with a part of the conversation has answers of it behind the
+// prompt; one that began with a task of its own has not.
+func (f *folder) Begun(holds func(answer string) bool) (words, source string) {
+	paths, _ := filepath.Glob(filepath.Join(walk.Literal(strings.TrimSuffix(f.path, extension)), "subagents", "agent-*"+extension)) // the pattern is sound
+	for _, path := range paths[:min(len(paths), maxFiles)] {
+		first, inherits, left := gjson.Result{}, false, maxLookups
+		eachLine(path, func(l jsonl.Line, record func() bool) bool {
+			switch v := gjson.ParseBytes(l.Raw); {
+			case !record() || bytes.Contains(l.Raw, mark):
+			case !first.Exists():
+				first = gjson.Parse(v.Raw)
+			default:
+				answer := v.Get("message.id").String()
+				inherits = answer != "" && holds(answer)
+			}
+			left--
+			return left > 0 && !inherits && first.Get("type").String() == "user" && first.Get("parentUuid").Type == gjson.Null
+		})
+		if words := plainText(first.Get("message.content")); inherits && words != "" {
+			return words, "the sub-agent's own file, " + filepath.Base(path)
+		}
+	}
+	return "", ""
 }
 
 // forkedCalls puts back calls of parallel ones that a fork has left behind: the Agent SDK copies the way from the end up, and a call

@@ -166,6 +166,9 @@ func (c *Checker) promptBetween(p, n *node) (told, *node) {
 		return told{best.words(), best.source, !best.late || best.leaf != "" && !c.askedLately(best, n)}, p
 	}
 	words, source := c.typedBetween(p, n)
+	if source == "" && p == nil && c.opts.Beside != nil {
+		words, source = c.opts.Beside.Begun(func(answer string) bool { return len(c.answerRecords(answer, n.index)) > 0 })
+	}
 	return told{words, source, false}, p
 }
 
