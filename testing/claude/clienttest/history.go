@@ -1,10 +1,83 @@
 package clienttest
 
 import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/tidwall/gjson"
 )
+
+// Requests resumes a session in a new home below dir, twice, and returns what each of the two requests says: the system prompt, the tools and
+// each message's blocks, as one string each, without marks for caching and with what differs between any two runs masked.
+func Requests(ctx context.Context, bin Binary, dir, path string) (first, next []string, err error) {
+	h, err := NewHome(bin, dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer h.Close()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	id := strings.TrimSuffix(filepath.Base(path), ".jsonl")
+	if uuid.Validate(id) != nil {
+		id = uuid.NewString()
+	}
+	if _, err := h.Put(id, data); err != nil {
+		return nil, nil, err
+	}
+	if first, err = h.sent(ctx, id, string(data)); err != nil {
+		return nil, nil, err
+	}
+	next, err = h.sent(ctx, id, string(data))
+	return first, next, err
+}
+
+var (
+	anyUUID = regexp.MustCompile(`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+	caching = regexp.MustCompile(`,?"cache_control":\{[^{}]*\}`)
+	billing = regexp.MustCompile(`cch=[0-9a-f]+`)
+)
+
+// sent resumes a session of the home. An id is masked unless the session held it before.
+func (h *Home) sent(ctx context.Context, id, held string) (said []string, err error) {
+	res, err := h.Resume(ctx, id)
+	if err != nil || !res.Resumed() {
+		return nil, fmt.Errorf("not resumed: %w: %s", err, res.Stderr+res.Stdout)
+	}
+	add := func(what string, v gjson.Result) {
+		text := strings.NewReplacer(h.Root, "HOME", notAlnum.ReplaceAllString(h.Root, "-"), "HOME", id, "ID").Replace(caching.ReplaceAllString(Canonical(v), ""))
+		text = billing.ReplaceAllString(text, "")
+		said = append(said, what+" "+anyUUID.ReplaceAllStringFunc(text, func(id string) string {
+			if strings.Contains(held, id) {
+				return id
+			}
+			return "FRESH"
+		}))
+	}
+	body := gjson.ParseBytes(res.First)
+	for _, part := range []string{"system", "tools"} {
+		for _, v := range body.Get(part).Array() {
+			add(part, v)
+		}
+	}
+	for _, m := range body.Get("messages").Array() {
+		role := m.Get("role").String()
+		if content := m.Get("content"); content.IsArray() {
+			for _, b := range content.Array() {
+				add(role, b)
+			}
+		} else {
+			add(role, content)
+		}
+	}
+	return said, nil
+}
 
 // Items returns what a request tells the model of the conversation, one string an item: texts, thinking, calls and their
 // results. What the client adds of its own (reminders, fillers) and the measuring prompt are left out.
