@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/testkit/agenttest"
+	"github.com/hist-cli/hist/testing/operate"
 )
 
 var operateAll = flag.Bool("operate-all", false, "TestRealClientOperations takes every recording of the two newest clients, and not only one")
@@ -40,7 +40,7 @@ func TestRealClientOperations(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run(strings.TrimPrefix(filepath.Dir(path), fixtures+"/"), func(t *testing.T) {
-			agenttest.Operate(t, agenttest.Operated{
+			operate.Try(t, operate.Session{
 				Path: path, Secret: secretIn(string(text)), Earlier: earlier(Lines(text)),
 				Sent: func(ctx context.Context, path string) (first, next []string, err error) {
 					return Requests(ctx, bin, t.TempDir(), path)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/testkit/agenttest"
+	"github.com/hist-cli/hist/testing/operate"
 )
 
 var operateAll = flag.Bool("operate-all", false, "TestOperations takes every recording of the newest client, and not only one")
@@ -34,7 +34,7 @@ func TestOperations(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Run(scenario, func(t *testing.T) {
-				agenttest.Operate(t, agenttest.Operated{
+				operate.Try(t, operate.Session{
 					Path: path, Secret: secretIn(string(text)), Earlier: earlier(string(text)),
 					Sent: func(ctx context.Context, path string) (first, next []string, err error) {
 						return Requests(ctx, bin, t.TempDir(), path)

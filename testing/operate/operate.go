@@ -1,4 +1,5 @@
-package agenttest
+// Package operate tries hist's operations on sessions, and holds what real clients send of the results against what they promise.
+package operate
 
 import (
 	"bytes"
@@ -14,8 +15,8 @@ import (
 	"github.com/hist-cli/hist/cmd"
 )
 
-// Operated is a session that hist's operations are tried on.
-type Operated struct {
+// Session is a session that hist's operations are tried on.
+type Session struct {
 	Path   string
 	Secret string // a word of the conversation that `hist redact` is told to take for a secret
 	// Earlier is the file as it was before its last turn, "" if it has only one.
@@ -26,7 +27,7 @@ type Operated struct {
 
 // sends is what a client must send of a result, by what it sends of the session. A nil one stands for the same as it sends of the session
 // as it was before its last turn.
-type sends func(o *Operated, before, after []string) error
+type sends func(o *Session, before, after []string) error
 
 var sameAsEarlier sends
 
@@ -48,9 +49,9 @@ var operations = []struct {
 	{"join", [][]string{{"cut", "--last", "1", "-o", "{short}", "{}"}, {"join", "-o", "{out}", "{short}", "{}"}}, same, true},
 }
 
-// Operate tries the operations on a session, and holds what a real client sends of each result against what it sends of the session: in
+// Try tries the operations on a session, and holds what a real client sends of each result against what it sends of the session: in
 // the first request after a resume, and in the next one. One that hist refuses is logged.
-func Operate(t *testing.T, o Operated) {
+func Try(t *testing.T, o Session) {
 	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	type result struct {
@@ -127,7 +128,7 @@ func hist(by *strings.Replacer, commands [][]string) (told string, err error) {
 	return "", nil
 }
 
-func same(_ *Operated, before, after []string) error {
+func same(_ *Session, before, after []string) error {
 	for i := range max(len(before), len(after)) {
 		if i >= min(len(before), len(after)) || before[i] != after[i] {
 			return fmt.Errorf("%d parts before, %d after; part %d differs:\n  %.300s\n  %.300s", len(before), len(after), i, at(before, i), at(after, i))
@@ -143,7 +144,7 @@ func at(list []string, i int) string {
 	return "(none)"
 }
 
-func marked(_ *Operated, before, after []string) error {
+func marked(_ *Session, before, after []string) error {
 	thought := func(part string) bool { return strings.Contains(part, `"type":"thinking"`) }
 	before, after = slices.DeleteFunc(slices.Clone(before), thought), slices.DeleteFunc(slices.Clone(after), thought)
 	if len(before) != len(after) {
@@ -157,7 +158,7 @@ func marked(_ *Operated, before, after []string) error {
 	return nil
 }
 
-func redacted(o *Operated, before, after []string) error {
+func redacted(o *Session, before, after []string) error {
 	drop := func(part string) bool {
 		return strings.Contains(part, `"type":"reasoning"`) || strings.Contains(part, "thinking")
 	}
