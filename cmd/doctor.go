@@ -13,7 +13,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/format"
@@ -218,7 +217,7 @@ func (d *doctor) around(list []target) {
 			continue
 		}
 		paths[t.home] = true
-		if a, ok := all.ByName(t.path).(agent.Retaining); ok && a.Due(t.path) != "" {
+		if a := all.ByName(t.path); a != nil && a.Home != nil && a.Due != nil && a.Due(t.path) != "" {
 			due[t.home]++
 		}
 	}

@@ -46,8 +46,8 @@ func (e *env) handoff(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.Agent.Name() == to.Name() {
-		return usage("it is a session of %s already; hist fork copies it", to.Title())
+	if s.Agent.Name == to.Name {
+		return usage("it is a session of %s already; hist fork copies it", to.Title)
 	}
 	h, err := surgery.HandOver(s)
 	if err != nil {
@@ -73,7 +73,7 @@ func (e *env) handoff(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.out, "%s told to %s: %s\n", count(int64(len(h.Steps)), "item", "items"), to.Title(), told)
+	fmt.Fprintf(e.out, "%s told to %s: %s\n", count(int64(len(h.Steps)), "item", "items"), to.Title, told)
 	for _, l := range h.Lost {
 		fmt.Fprintf(e.out, "  left behind: %s\n", l)
 	}
@@ -85,30 +85,29 @@ func (e *env) handoff(c *cli.Context) error {
 }
 
 // handoffPath is where the new session goes: where its client looks for it, or where the user says.
-func handoffPath(c *cli.Context, to agent.Agent, cwd, name string, now time.Time) (string, error) {
+func handoffPath(c *cli.Context, to *agent.Agent, cwd, name string, now time.Time) (string, error) {
 	if out := c.String("output"); out != "" {
 		return filepath.Abs(out)
 	}
-	h, ok := to.(agent.Homed)
-	if !ok {
-		return "", usage("%s has no home; say where the session goes: --output FILE", to.Title())
+	if to.Home == nil {
+		return "", usage("%s has no home; say where the session goes: --output FILE", to.Title)
 	}
-	home, err := h.DefaultHome()
+	home, err := to.DefaultHome()
 	if err != nil {
 		return "", err
 	}
 	dir := ""
-	if f, ok := to.(agent.Foldered); ok {
-		dir, err = f.FolderFor(home, cwd)
-	} else if a, ok := to.(agent.Archiver); ok {
-		dir = a.NewDir(home, now)
+	if to.FolderFor != nil {
+		dir, err = to.FolderFor(home, cwd)
+	} else if to.Archive != nil {
+		dir = to.Archive.NewDir(home, now)
 	}
 	return filepath.Join(dir, name), err
 }
 
 // checkHandoff lints what was composed, and reads what its client would send of it: as many words, calls and outputs as were told.
-func checkHandoff(ctx context.Context, to agent.Agent, path string, text []byte, h *surgery.Handoff) (string, error) {
-	res, err := lint.Session(ctx, bytes.NewReader(text), lint.Options{Agent: to.Name(), Name: lint.NameOf(path, true)})
+func checkHandoff(ctx context.Context, to *agent.Agent, path string, text []byte, h *surgery.Handoff) (string, error) {
+	res, err := lint.Session(ctx, bytes.NewReader(text), lint.Options{Agent: to.Name, Name: lint.NameOf(path, true)})
 	if err != nil {
 		return "", err
 	}
@@ -117,11 +116,10 @@ func checkHandoff(ctx context.Context, to agent.Agent, path string, text []byte,
 			return "", fmt.Errorf("nothing was written: the session would be damaged: line %d: %s [%s]", f.Pos.Line, f.Message, f.Rule.Name)
 		}
 	}
-	reader, ok := to.(agent.Reader)
-	if !ok {
+	if to.ReadSent == nil {
 		return "not read", nil
 	}
-	sent, err := reader.ReadSent(text, agent.ReadAt{Base: filepath.Base(path)}, "")
+	sent, err := to.ReadSent(text, agent.ReadAt{Base: filepath.Base(path)}, "")
 	if err != nil {
 		return "", err
 	}
@@ -129,7 +127,7 @@ func checkHandoff(ctx context.Context, to agent.Agent, path string, text []byte,
 }
 
 // writeHandoff writes the new session, with a record of the run.
-func (e *env) writeHandoff(c *cli.Context, to agent.Agent, path string, text []byte, thread string) error {
+func (e *env) writeHandoff(c *cli.Context, to *agent.Agent, path string, text []byte, thread string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}

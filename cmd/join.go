@@ -37,8 +37,8 @@ func (e *env) join(c *cli.Context) error {
 		return err
 	}
 	return e.operate(c, operation{name: "join", only: 1, plan: func(s *surgery.Session, _ surgery.Surgeon) (*surgery.Plan, error) {
-		if s.Agent.Name() != other.Agent.Name() {
-			return nil, surgery.Usage("A is a session of %s, and B one of %s", s.Agent.Title(), other.Agent.Title())
+		if s.Agent.Name != other.Agent.Name {
+			return nil, surgery.Usage("A is a session of %s, and B one of %s", s.Agent.Title, other.Agent.Title)
 		}
 		return surgery.Join(s, other, take)
 	}})

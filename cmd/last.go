@@ -10,7 +10,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/preresume"
 	"github.com/hist-cli/hist/lint"
@@ -34,7 +33,7 @@ func agentFlag() cli.Flag {
 func lastAgent(c *cli.Context) (agentHome, error) {
 	name := cmp.Or(c.String("agent"), all.Names()[0])
 	for _, h := range all.Homed() {
-		if h.Name() == name {
+		if h.Name == name {
 			dir, err := h.DefaultHome()
 			return agentHome{h, dir}, err
 		}
@@ -45,8 +44,8 @@ func lastAgent(c *cli.Context) (agentHome, error) {
 // last is the file of the session that the home's client would take as the last one of a directory, "" if there is none. With
 // any, sessions that no person began count, too.
 func (h agentHome) last(ctx context.Context, dir string, any bool) (string, error) {
-	if l, ok := h.agent.(agent.Continuer); ok {
-		return l.Last(ctx, h.dir, dir, any)
+	if h.agent.Last != nil {
+		return h.agent.Last(ctx, h.dir, dir, any)
 	}
 	s, err := preresume.Last(ctx, h.dir, dir, any)
 	if err != nil || s == nil {
@@ -78,11 +77,11 @@ func otherLast(ctx context.Context, not agentHome, dir string) string {
 		return ""
 	}
 	for _, h := range homes {
-		if h.agent.Name() == not.agent.Name() {
+		if h.agent.Name == not.agent.Name {
 			continue
 		}
 		if path, err := h.last(ctx, dir, false); err == nil && path != "" {
-			return fmt.Sprintf("; %s has one there: --agent %s", h.agent.Title(), h.agent.Name())
+			return fmt.Sprintf("; %s has one there: --agent %s", h.agent.Title, h.agent.Name)
 		}
 	}
 	return ""

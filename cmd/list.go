@@ -183,7 +183,7 @@ func since(flag, text string, now time.Time) (time.Time, error) {
 }
 
 func (w wanted) session(s *glance.Session) bool {
-	return (w.agent == "" || w.agent == s.Agent.Name()) && (w.cwd == "" || s.CWD == w.cwd || s.Header.CWD == w.cwd) && !s.Modified.Before(w.since) &&
+	return (w.agent == "" || w.agent == s.Agent.Name) && (w.cwd == "" || s.CWD == w.cwd || s.Header.CWD == w.cwd) && !s.Modified.Before(w.since) &&
 		(len(w.states) == 0 || slices.Contains(w.states, string(s.Turn.State)))
 }
 
@@ -276,7 +276,7 @@ func listJSON(w io.Writer, list []*glance.Session, table *listTable) error {
 			next = []string{"hist", "pre-resume", nameOf(s.Thread, s.Path)}
 		}
 		out.Sessions = append(out.Sessions, listedSession{
-			Agent: s.Agent.Name(), Thread: s.Thread, Path: s.Path, CWD: s.CWD, Branch: h.Branch, Model: s.Model, Provider: h.Provider, Source: h.Source, Version: h.Version,
+			Agent: s.Agent.Name, Thread: s.Thread, Path: s.Path, CWD: s.CWD, Branch: h.Branch, Model: s.Model, Provider: h.Provider, Source: h.Source, Version: h.Version,
 			Mode: h.Mode, Created: stamp(s.Created), Modified: stamp(s.Modified), Size: s.Size, Turn: lastTurnOf(s), Resumable: s.Obstacle() == "", Obstacle: s.Obstacle(),
 			Health: healths[i], Repaired: table.repaired(s), CopyOf: table.copies.Original(s.Path), Continued: table.newer[partOf(s)], Next: next,
 		})

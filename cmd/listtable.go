@@ -18,7 +18,6 @@ import (
 	"github.com/fatih/color"
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/copies"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/lintcache"
@@ -134,7 +133,7 @@ func (t *listTable) threads(list []*glance.Session) []*glance.Session {
 	})
 }
 
-func threadKey(s *glance.Session) string { return s.Agent.Name() + " " + strings.ToLower(s.Thread) }
+func threadKey(s *glance.Session) string { return s.Agent.Name + " " + strings.ToLower(s.Thread) }
 
 // repaired is the thread that is a session's repaired copy, "" if there is none.
 func (t *listTable) repaired(s *glance.Session) string {
@@ -187,7 +186,7 @@ func (t *listTable) rows(list []*glance.Session, now time.Time) []row {
 
 func (t *listTable) row(s *glance.Session, health string, now time.Time) row {
 	r := row{
-		id: shortOf(s.Thread, s.Path), age: age(now.Sub(s.Modified)), health: health, agent: s.Agent.Name(), turn: string(s.Turn.State), dir: oneLine(s.CWD),
+		id: shortOf(s.Thread, s.Path), age: age(now.Sub(s.Modified)), health: health, agent: s.Agent.Name, turn: string(s.Turn.State), dir: oneLine(s.CWD),
 		title: t.titles.of(t.ctx, s, t.homes[s.Path]), size: bytesOf(s.Size), branch: clip(oneLine(s.Header.Branch), maxName), model: clip(oneLine(s.Model), maxName),
 	}
 	if t.width == 0 && s.Thread != "" {
@@ -202,7 +201,7 @@ func (t *listTable) row(s *glance.Session, health string, now time.Time) row {
 	if s.Turn.Class != "" && t.more {
 		r.turn += " (" + string(s.Turn.Class) + ")"
 	}
-	if a, ok := s.Agent.(agent.Sourced); ok && a.OfSubagent(s.Header) {
+	if of := s.Agent.OfSubagent; of != nil && of(s.Header) {
 		r.title = strings.TrimRight("sub-agent: "+r.title, ": ")
 	}
 	if n := t.parts[threadKey(s)]; n > 0 && s.Thread != "" {

@@ -86,7 +86,7 @@ func (e *env) moveHome(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(all.Homed(), func(h agent.Homed) bool { return len(h.Sessions(dir)) > 0 }) {
+	if !slices.ContainsFunc(all.Homed(), func(h *agent.Agent) bool { return len(h.Sessions(dir)) > 0 }) {
 		return usage("--home %s: no agent's home with sessions in it", c.String("home"))
 	}
 	path, change := "", (func(context.Context, *sql.Tx) (int64, error))(nil)
@@ -154,8 +154,7 @@ func (r *repairRun) moveOne(ctx context.Context, job repair.Job, t target, opts 
 		r.env.complain(fmt.Sprintf("note: there is no directory %s yet", to))
 	}
 	job.Operation = r.operationOf(func(s *surgery.Session, of surgery.Surgeon) (*surgery.Plan, error) { return of.Move(s, opts) })
-	f, ok := all.Named(g.Agent.Name()).(agent.Foldered)
-	if !ok {
+	if g.Agent.Home == nil || g.Agent.FolderFor == nil {
 		if job.Instead = repair.InPlace; job.Mode != repair.DryRun {
 			job.Mode, job.Instead = repair.InPlace, 0
 		}
@@ -164,7 +163,7 @@ func (r *repairRun) moveOne(ctx context.Context, job repair.Job, t target, opts 
 	if t.home == "" {
 		return nil, surgery.Refuse("%s: it lies in no home of its client, which finds it by its path wherever it is", t.path)
 	}
-	dir, err := f.FolderFor(t.home, to)
+	dir, err := g.Agent.FolderFor(t.home, to)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.path, err)
 	}

@@ -98,7 +98,7 @@ func (op operation) on() *repair.Operation {
 	return &repair.Operation{Name: op.name, Forget: op.forget, Plan: func(s *surgery.Session) (*surgery.Plan, error) {
 		of := surgeons.Of(s.Agent)
 		if of == nil {
-			return nil, surgery.Refuse("hist can't %s sessions of %s yet", op.name, s.Agent.Title())
+			return nil, surgery.Refuse("hist can't %s sessions of %s yet", op.name, s.Agent.Title)
 		}
 		return op.plan(s, of)
 	}}

@@ -64,7 +64,7 @@ func (e *env) plugin(c *cli.Context) error {
 			return fmt.Errorf("%s: %w", plugin.Dir(h.dir), cause.Of(err))
 		}
 		done++
-		if err := e.tell("%s %s (%s)\n", word, plugin.Dir(h.dir), h.agent.Title()); err != nil {
+		if err := e.tell("%s %s (%s)\n", word, plugin.Dir(h.dir), h.agent.Title); err != nil {
 			return err
 		}
 	}

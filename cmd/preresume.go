@@ -11,7 +11,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/copies"
@@ -275,7 +274,7 @@ func (p *preRun) find() (target, error) {
 		if p.cwd != "" {
 			where += " that works in " + p.cwd + "; --all takes the last one of all directories"
 		}
-		if _, ok := h.agent.(agent.Continuer); ok {
+		if h.agent.Last != nil {
 			where += "; the client would silently begin a new one"
 		}
 		if p.cwd != "" {
@@ -286,7 +285,7 @@ func (p *preRun) find() (target, error) {
 		}
 		err := fmt.Errorf("no session %s", where)
 		a := preresume.Missing(err)
-		a.Agent, a.Replaceable = h.agent.Name(), p.lost
+		a.Agent, a.Replaceable = h.agent.Name, p.lost
 		return target{}, p.instead(a, err)
 	}
 	return target{path: path, home: h.dir}, nil

@@ -12,7 +12,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/runs"
@@ -250,7 +249,7 @@ func found(path string) bool {
 		if home == "" {
 			continue
 		}
-		folder := a.Folder()[strings.LastIndexByte(a.Folder(), ' ')+1:]
+		folder := a.Folder[strings.LastIndexByte(a.Folder, ' ')+1:]
 		if rest, err := filepath.Rel(home, path); err == nil && strings.HasPrefix(filepath.ToSlash(rest), folder) {
 			return true
 		}
@@ -379,8 +378,8 @@ func (p *reportPrinter) paint(parts []repair.Part) string {
 // where says where a copy must be put to be resumed, for the program that resumes it.
 func where(resume []string) string {
 	for _, a := range all.Agents {
-		if h, ok := a.(agent.Homed); ok && slices.Equal(a.Resume(resume[len(resume)-1]), resume) {
-			return fmt.Sprintf(" (once the file is in %s of %s's home)", h.Folder(), a.Title())
+		if a.Home != nil && slices.Equal(a.Resume(resume[len(resume)-1]), resume) {
+			return fmt.Sprintf(" (once the file is in %s of %s's home)", a.Folder, a.Title)
 		}
 	}
 	return ""

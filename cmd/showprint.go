@@ -62,7 +62,7 @@ func (s *shown) facts() [][2]string {
 // agentTitle is an agent's name as people write it.
 func agentTitle(name string) string {
 	if a := all.Named(name); a != nil {
-		return a.Title()
+		return a.Title
 	}
 	return name
 }

@@ -51,7 +51,7 @@ func targets(ctx context.Context, operands []string, only string) ([]target, err
 				list = append(list, below(ctx, dir)...)
 			}
 			if info, err := os.Stat(h.dir); err == nil && !info.IsDir() {
-				list = append(list, target{path: h.dir, err: fmt.Errorf("%s: this is no directory; set CODEX_HOME or CLAUDE_CONFIG_DIR to the home of %s, or unset it", h.dir, h.agent.Title())})
+				list = append(list, target{path: h.dir, err: fmt.Errorf("%s: this is no directory; set CODEX_HOME or CLAUDE_CONFIG_DIR to the home of %s, or unset it", h.dir, h.agent.Title)})
 			}
 			if live := h.agent.LiveAt(h.dir); shut(live) {
 				list = append(list, target{path: live, err: fmt.Errorf("%s: %w", live, cause.Denied(live, fs.ErrPermission))})
@@ -98,7 +98,7 @@ func noSessions(homes []agentHome) target {
 
 // agentHome is where one agent keeps its sessions.
 type agentHome struct {
-	agent agent.Homed
+	agent *agent.Agent
 	dir   string
 }
 
@@ -111,7 +111,7 @@ func defaultHomes(only string) ([]agentHome, error) {
 	var list []agentHome
 	var unknown []error
 	for _, a := range all.Homed() {
-		if only != "" && a.Name() != only {
+		if only != "" && a.Name != only {
 			continue
 		}
 		dir, err := a.DefaultHome()

@@ -45,8 +45,8 @@ func (t *titles) of(ctx context.Context, s *glance.Session, home string) string 
 		}
 	}
 	title := t.byHome[home][strings.ToLower(s.Thread)]
-	if typed, ok := s.Agent.Words().(agent.Typer); ok {
-		title = typed.Typed(title)
+	if s.Agent.Typed != nil {
+		title = s.Agent.Typed(title)
 	}
 	if title == "" {
 		title = s.First

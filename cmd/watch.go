@@ -12,7 +12,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/follow"
@@ -160,8 +159,8 @@ const unsure = 10 * time.Minute
 
 // unnoticed says whether a session is of a client that leaves no sign that it has one open.
 func unnoticed(res *lint.Result) bool {
-	a, ok := all.Named(res.Summary.Agent).(agent.Unnoticed)
-	return ok && a.Unnoticed(res.Summary.Header.Version)
+	a := all.Named(res.Summary.Agent)
+	return a != nil && a.Unnoticed != nil && a.Unnoticed(res.Summary.Header.Version)
 }
 
 // look lints a session, and reports if its state has changed.

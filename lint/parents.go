@@ -10,13 +10,12 @@ import (
 
 // Parents finds the texts of the sessions of a home that one inherits from, by the id that it names, each as far as it is inherited; nil if
 // its agent has no home, or it lies in none. about is what the session says of itself.
-func Parents(ctx context.Context, a agent.Agent, home string, about session.Info) func(id string) []byte {
-	h, ok := a.(agent.Homed)
-	if !ok || home == "" {
+func Parents(ctx context.Context, a *agent.Agent, home string, about session.Info) func(id string) []byte {
+	if a.Home == nil || home == "" {
 		return nil
 	}
 	return func(id string) []byte {
-		paths, err := h.Find(ctx, home, id)
+		paths, err := a.Find(ctx, home, id)
 		if err != nil || len(paths) != 1 {
 			return nil
 		}

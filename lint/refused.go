@@ -64,13 +64,12 @@ const maxReread = 1 << 30
 
 // resolve adds to the findings what the API has refused and will refuse again. The session's text is read only if there is such an
 // error.
-func (res *Result) resolve(ctx context.Context, a agent.Agent, run *check.Run, text func() (io.Reader, error)) error {
+func (res *Result) resolve(ctx context.Context, a *agent.Agent, run *check.Run, text func() (io.Reader, error)) error {
 	list, opts := refusalsOf(run), run.Options()
 	if len(list) == 0 && len(opts.DropThinking) == 0 {
 		return nil
 	}
-	sending, ok := a.(agent.Reader)
-	if !ok {
+	if a.ReadSent == nil {
 		return nil
 	}
 	in, err := text()
@@ -84,9 +83,9 @@ func (res *Result) resolve(ctx context.Context, a agent.Agent, run *check.Run, t
 	if err != nil || len(whole) > maxReread || ctx.Err() != nil {
 		return cmp.Or(err, ctx.Err())
 	}
-	r := &resolver{res: res, agent: a, text: whole, strip: opts.StripEncrypted, version: opts.For[a.Name()]}
+	r := &resolver{res: res, agent: a, text: whole, strip: opts.StripEncrypted, version: opts.For[a.Name]}
 	at := agent.ReadAt{Base: opts.Name.Base, Parent: Parents(ctx, a, opts.Home, res.Summary.Header)}
-	if r.sent, err = sending.ReadSent(whole, at, cmp.Or(r.version, res.Summary.Header.Version)); err != nil {
+	if r.sent, err = a.ReadSent(whole, at, cmp.Or(r.version, res.Summary.Header.Version)); err != nil {
 		return err
 	}
 	for _, one := range list {
@@ -100,7 +99,7 @@ func (res *Result) resolve(ctx context.Context, a agent.Agent, run *check.Run, t
 // resolver finds the records that errors are about.
 type resolver struct {
 	res     *Result
-	agent   agent.Agent
+	agent   *agent.Agent
 	text    []byte
 	sent    *session.Sent
 	version string // of the client that resumes the session, "" if it is the newest
@@ -167,7 +166,7 @@ func (r *resolver) bound(one refusal, places []api.Place, named int, moved bool)
 	if len(places) == 0 {
 		return
 	}
-	if ruled, ok := r.agent.(agent.Ruled); ok && one.times < 3 && ruled.TriesAgain(r.version, one.Mend) {
+	if again := r.agent.TriesAgain; again != nil && one.times < 3 && again(r.version, one.Mend) {
 		whole.Impact = Notes
 		whole.Message = "an API refuses requests: " + strings.TrimPrefix(whole.Message, refusesAll) + "; the client takes the thinking out and tries again by itself"
 	}
@@ -208,11 +207,10 @@ func (r *resolver) unsaid(one refusal) {
 
 // knownByRule is the index of a finding of the rule that finds what the API refuses, -1 if there is none: then that is what is reported.
 func (r *resolver) knownByRule(one refusal) int {
-	ruled, ok := r.agent.(agent.Ruled)
-	if !ok {
+	if r.agent.RuleFor == nil {
 		return -1
 	}
-	name := ruled.RuleFor(one.API, one.Mend)
+	name := r.agent.RuleFor(one.API, one.Mend)
 	return slices.IndexFunc(r.res.Findings, func(f Finding) bool {
 		return name != "" && f.Rule.Name == name && (f.Impact != Notes || f.Fix != NoFix)
 	})

@@ -94,7 +94,7 @@ var Rules = catalogue()
 func catalogue() []*Rule {
 	list := slices.Clone(normalize.Rules)
 	for _, a := range all.Agents {
-		for _, r := range a.Rules() {
+		for _, r := range a.Rules {
 			if !slices.Contains(list, r) {
 				list = append(list, r)
 			}
@@ -117,8 +117,8 @@ func FindRule(name string) *Rule {
 func Agents(r *Rule) []string {
 	var list []string
 	for _, a := range all.Agents {
-		if _, effect := a.Effect(r, ""); effect != "" || slices.Contains(a.Rules(), r) {
-			list = append(list, a.Title())
+		if _, effect := a.Effect(r, ""); effect != "" || slices.Contains(a.Rules, r) {
+			list = append(list, a.Title)
 		}
 	}
 	return list
@@ -137,7 +137,7 @@ func Effects(r *Rule) []Effect {
 	var list []Effect
 	for _, a := range all.Agents {
 		if impact, text := a.Effect(r, ""); text != "" {
-			list = append(list, Effect{a.Title(), impact, text})
+			list = append(list, Effect{a.Title, impact, text})
 		}
 	}
 	return list

@@ -82,15 +82,15 @@ func readAll(ctx context.Context, r io.Reader, opts Options, home *beside, again
 	if err != nil {
 		return nil, err
 	}
-	in := normalize.New(r, normalize.Options{Decoder: a.Decoder(), Mend: opts.Mend, Live: opts.Live, Scanners: normalize.Scanners(opts.Processors), Prepare: true})
+	in := normalize.New(r, normalize.Options{Decoder: a.Decoder, Mend: opts.Mend, Live: opts.Live, Scanners: normalize.Scanners(opts.Processors), Prepare: true})
 	defer in.Close()
 	p := &pass{in: in, run: check.NewRun(opts, a.NewHistory(), in)}
 	p.checkers = a.NewCheckers(p.run)
 	switch {
 	case home.kept != nil: // the second pass
-		p.lost = newLostFeed(lostFeed{run: p.run, checkers: p.checkers, mark: in.Mark, kept: home.kept, decoder: a.Decoder(), pending: home.lost})
+		p.lost = newLostFeed(lostFeed{run: p.run, checkers: p.checkers, mark: in.Mark, kept: home.kept, decoder: a.Decoder, pending: home.lost})
 	case home.home != "":
-		home.kept = opts.Kept(ctx, a.Name(), home.home, opts.Name.Base)
+		home.kept = opts.Kept(ctx, a.Name, home.home, opts.Name.Base)
 		p.kept = home.kept
 	}
 	partial, err := p.records(ctx)
@@ -101,7 +101,7 @@ func readAll(ctx context.Context, r io.Reader, opts Options, home *beside, again
 		return nil, err
 	}
 	res := settled(p.run, p.checkers)
-	res.Summary.Agent, res.Summary.Bytes, res.Summary.Encoding = a.Name(), in.Offset(), in.Encoding()
+	res.Summary.Agent, res.Summary.Bytes, res.Summary.Encoding = a.Name, in.Offset(), in.Encoding()
 	res.Summary.Partial, res.Summary.TooLong = partial, p.tooLong
 	if err := res.resolve(ctx, a, p.run, again); err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -175,7 +175,7 @@ func (p *pass) takeFaults() {
 }
 
 // agentOf is the agent that wrote the session in r, and a reader that gives all of r.
-func agentOf(r io.Reader, opts Options) (agent.Agent, io.Reader, error) {
+func agentOf(r io.Reader, opts Options) (*agent.Agent, io.Reader, error) {
 	if a := all.Named(opts.Agent); a != nil {
 		return a, r, nil
 	}

@@ -84,7 +84,7 @@ func TestArraysOnLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dec := all.Named("codex").Decoder()
+	dec := all.Named("codex").Decoder
 	in := normalize.New(bytes.NewReader(text), normalize.Options{Decoder: dec})
 	again := &evidenceReader{dec: dec, src: src, enc: in.Encoding()}
 	defer again.close()

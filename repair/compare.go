@@ -20,7 +20,7 @@ type comparison struct {
 	closed []io.Closer
 	was    side
 	is     side
-	ties   agent.Comparer
+	ties   agent.Links
 	by     []change // the passes' changes that are not part of a hunk yet, sorted by line
 }
 
@@ -51,7 +51,7 @@ func (s *side) end() int64 {
 	return end
 }
 
-func newComparison(ctx context.Context, s *settled, who agent.Agent, src *source.Source, to, aside io.Writer) (*comparison, error) {
+func newComparison(ctx context.Context, s *settled, who *agent.Agent, src *source.Source, to, aside io.Writer) (*comparison, error) {
 	was, err := src.Reader(ctx)
 	if err != nil {
 		return nil, err
@@ -66,9 +66,8 @@ func newComparison(ctx context.Context, s *settled, who agent.Agent, src *source
 	rw.tee, _ = to.(*sum.Tee)
 	rw.Proof = newProof(rw.tee)
 	rw.Totals.Read = s.read
-	ties, _ := who.NewLinks(s.header).(agent.Comparer)
 	c := &comparison{
-		rw: rw, ties: ties, closed: []io.Closer{was, is}, by: s.changes,
+		rw: rw, ties: who.NewLinks(s.header, ""), closed: []io.Closer{was, is}, by: s.changes,
 		was: side{lines: jsonl.NewReader(text)}, is: side{lines: jsonl.NewReader(is)},
 	}
 	if enc != normalize.UTF8 {
@@ -102,7 +101,7 @@ func (c *comparison) same(ctx context.Context, n int64) error {
 				c.rw.differ(c.was.end())
 			}
 		} else {
-			if c.ties == nil || !c.ties.Same(was.Raw, is.Raw) {
+			if !c.ties.Same(was.Raw, is.Raw) {
 				if err := c.hunk(was.Number+1, is.Number+1); err != nil {
 					return err
 				}

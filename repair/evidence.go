@@ -105,11 +105,11 @@ func (r *rewrite) newLine(ctx context.Context, in insertion) ([]byte, error) {
 	switch {
 	case c.Join != nil:
 		for i := range records {
-			records[i] = lastOfTwo(r.Agent.Decoder(), records[i])
+			records[i] = lastOfTwo(r.Agent.Decoder, records[i])
 		}
 		line, err = c.Join(records)
 	case c.Build != nil:
-		line, err = c.Build(lastOfTwo(r.Agent.Decoder(), line))
+		line, err = c.Build(lastOfTwo(r.Agent.Decoder, line))
 	}
 	if err != nil && c.Literal != nil {
 		in.by.Fix, in.by.Source, in.by.Lost = lint.StandIn, "", 1

@@ -78,7 +78,7 @@ type Job struct {
 // job is a Job in progress.
 type job struct {
 	Job
-	agent     agent.Agent
+	agent     *agent.Agent
 	found     *lint.Result
 	plan      *plan
 	rw        *rewrite
@@ -275,7 +275,7 @@ func (w *job) look(ctx context.Context) error {
 
 // branches returns an error if an option is set that needs a session with branches, and this one has none.
 func (w *job) branches() error {
-	if _, ok := w.agent.(agent.Branched); ok {
+	if w.agent.Branched {
 		return nil
 	}
 	switch {
@@ -290,7 +290,7 @@ func (w *job) branches() error {
 // lintOptions are the options for linting a text that is to replace the session.
 func (w *job) lintOptions() lint.Options {
 	opts := w.Lint
-	opts.Agent, opts.Path, opts.DropThinking = w.agent.Name(), w.Source.Real, nil
+	opts.Agent, opts.Path, opts.DropThinking = w.agent.Name, w.Source.Real, nil
 	return opts
 }
 
@@ -320,7 +320,7 @@ func (w *job) newRewrite(aside io.Writer) *rewrite {
 
 // reidentify makes a rewrite give the copy's header the id of the copy's thread.
 func (w *job) reidentify(rw *rewrite, found *lint.Result) {
-	if re, ok := w.agent.(agent.Reidentifier); ok {
+	if re := w.agent; re.Reidentify != nil {
 		old, id := found.Summary.Header, cmp.Or(w.standIn, w.thread)
 		rw.Header = func(line []byte) []byte { return re.Reidentify(line, old, id) }
 		rw.IsHeader = re.IsHeader

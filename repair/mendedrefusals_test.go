@@ -33,13 +33,7 @@ func TestRefusalsMended(t *testing.T) {
 				t.Errorf("row %d: left: %s", c.Row, f.Message)
 			}
 		}
-		var reader agent.Reader
-		for _, a := range all.Agents {
-			if a.Name() == c.Agent {
-				reader = a.(agent.Reader)
-			}
-		}
-		sent, err := reader.ReadSent(out, agent.ReadAt{}, "")
+		sent, err := all.Named(c.Agent).ReadSent(out, agent.ReadAt{}, "")
 		if err != nil || sent.Refused != "" {
 			t.Fatal(sent, err)
 		}

@@ -124,11 +124,10 @@ func (w *job) text(ctx context.Context) ([]byte, error) {
 
 // readSent reads what the client sends of a text; nil if no reader of its agent is known.
 func (w *job) readSent(ctx context.Context, text []byte, base string) (*session.Sent, error) {
-	reader, ok := w.agent.(agent.Reader)
-	if !ok {
+	if w.agent.ReadSent == nil {
 		return nil, nil
 	}
-	return reader.ReadSent(text, agent.ReadAt{Base: base, Parent: lint.Parents(ctx, w.agent, w.Home, w.found.Summary.Header)}, w.Lint.For[w.agent.Name()])
+	return w.agent.ReadSent(text, agent.ReadAt{Base: base, Parent: lint.Parents(ctx, w.agent, w.Home, w.found.Summary.Header)}, w.Lint.For[w.agent.Name])
 }
 
 // prove lints nothing: it compares what is sent of the result with what is sent of the session.

@@ -43,7 +43,7 @@ func TestPartialSendsNoLess(t *testing.T) {
 		if len(rules) < 2 {
 			continue
 		}
-		reader := all.Named(found.Summary.Agent).(agent.Reader)
+		reader := all.Named(found.Summary.Agent)
 		at := agent.ReadAt{Base: opts.Name.Base}
 		before, err := reader.ReadSent(text, at, "")
 		if err != nil {

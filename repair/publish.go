@@ -15,7 +15,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/publish"
@@ -111,8 +110,8 @@ func (w *job) lock() (release func(), err error) {
 	if publish.Names(w.Source.Info) > 1 {
 		w.notes = append(w.notes, "the file has other names (hard links): they keep the session as it was")
 	}
-	if r, ok := w.agent.(agent.Retaining); ok && w.Mode == InPlace {
-		if words := r.Due(w.Source.Real); words != "" {
+	if w.agent.Home != nil && w.agent.Due != nil && w.Mode == InPlace {
+		if words := w.agent.Due(w.Source.Real); words != "" {
 			w.notes = append(w.notes, words+"; its time stays as it was: resume it, or copy it away")
 		}
 	}
@@ -211,8 +210,8 @@ func (w *job) place() (publish.Target, error) {
 		w.thread = id.String()
 		now := time.Now()
 		dir := filepath.Dir(w.Source.Real)
-		if a, ok := w.agent.(agent.Archiver); ok && w.Home != "" && a.Archived(w.Home, dir) {
-			dir = a.NewDir(w.Home, now) // its client does not resume from the archive
+		if a := w.agent; a.Home != nil && a.Archive != nil && w.Home != "" && a.Archive.Archived(w.Home, dir) {
+			dir = a.Archive.NewDir(w.Home, now) // its client does not resume from the archive
 			if err := os.MkdirAll(dir, 0o755); err != nil {
 				return t, err
 			}

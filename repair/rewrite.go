@@ -27,7 +27,7 @@ type rewrite struct {
 	Header   func(line []byte) []byte
 	IsHeader func(line []byte) bool
 	// Agent wrote the session.
-	Agent agent.Agent
+	Agent *agent.Agent
 	// Session is the session's metadata, as lint read it.
 	Session session.Info
 	// Target is the version of the client that will resume the session, "" if it is not known.
@@ -77,15 +77,12 @@ func (r *rewrite) Run(ctx context.Context, w io.Writer) error {
 	r.out = &counter{w: w}
 	r.tee, _ = w.(*sum.Tee)
 	r.Proof = newProof(r.tee)
-	r.links = r.Agent.NewLinks(r.Session)
-	if l, ok := r.links.(agent.Targeted); ok {
-		l.For(r.Target)
-	}
+	r.links = r.Agent.NewLinks(r.Session, r.Target)
 	scanners := normalize.Scanners(0)
 	if scanners == 1 {
 		scanners = 0 // what was read ahead can't be skipped
 	}
-	framer := normalize.New(in, normalize.Options{Decoder: r.Agent.Decoder(), Mend: r.Plan.mend, Scanners: scanners})
+	framer := normalize.New(in, normalize.Options{Decoder: r.Agent.Decoder, Mend: r.Plan.mend, Scanners: scanners})
 	defer framer.Close()
 	if framer.Encoding() != normalize.UTF8 {
 		r.differ(0)
@@ -245,8 +242,8 @@ func (r *rewrite) keep(rec *session.Record, e *edits) error {
 		if line, err = r.links.Keep(line, r.out.lines+1); err != nil {
 			return err
 		}
-	} else if l, ok := r.links.(agent.Leaver); ok {
-		l.Leave(line)
+	} else {
+		r.links.Leave(line)
 	}
 	if !edited && bytes.Equal(line, rec.Raw) {
 		return r.untouched(rec)

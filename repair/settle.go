@@ -29,8 +29,8 @@ type pass struct {
 func (p pass) rewrite(w *job, aside io.Writer) *rewrite {
 	who := w.agent
 	return &rewrite{
-		Plan: p.plan, From: p.src, Agent: who, Target: w.Lint.For[who.Name()], Session: p.found.Summary.Header, Aside: aside,
-		evidence: &evidenceReader{dec: who.Decoder(), src: p.src, enc: p.found.Summary.Encoding},
+		Plan: p.plan, From: p.src, Agent: who, Target: w.Lint.For[who.Name], Session: p.found.Summary.Header, Aside: aside,
+		evidence: &evidenceReader{dec: who.Decoder, src: p.src, enc: p.found.Summary.Encoding},
 	}
 }
 
@@ -188,7 +188,7 @@ func (s *settled) add(ctx context.Context, rw *rewrite, spoolDir string) error {
 
 // write writes the text and compares it with the session: which lines are untouched, and what replaces the others. All lines
 // that are not untouched are set aside. The result has what the report needs, but no plan.
-func (s *settled) write(ctx context.Context, who agent.Agent, src *source.Source, to, aside io.Writer) (*rewrite, error) {
+func (s *settled) write(ctx context.Context, who *agent.Agent, src *source.Source, to, aside io.Writer) (*rewrite, error) {
 	slices.SortStableFunc(s.changes, func(a, b change) int { return int(a.Line - b.Line) })
 	c, err := newComparison(ctx, s, who, src, to, aside)
 	if err != nil {

@@ -21,11 +21,17 @@ func (NoLinks) Insert(line []byte) []byte { return line }
 // Remove does nothing.
 func (NoLinks) Remove([]byte) {}
 
+// Leave does nothing.
+func (NoLinks) Leave([]byte) {}
+
 // Renumber does nothing.
 func (NoLinks) Renumber() {}
 
 // Changed is nothing.
 func (NoLinks) Changed() (count, first, last int64) { return 0, 0, 0 }
+
+// Same is false: no line is changed.
+func (NoLinks) Same(_, _ []byte) bool { return false }
 
 // NoWords are Words that tell nothing: to embed, and to replace what an agent's records do say.
 type NoWords struct{}

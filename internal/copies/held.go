@@ -36,11 +36,10 @@ func Hold(ctx context.Context, paths []string) []Held {
 		if err != nil {
 			return nil
 		}
-		reader, ok := a.(agent.Reader)
-		if !ok {
+		if a.ReadSent == nil {
 			return nil
 		}
-		read, err := reader.ReadSent(text, agent.ReadAt{Base: filepath.Base(path)}, "")
+		read, err := a.ReadSent(text, agent.ReadAt{Base: filepath.Base(path)}, "")
 		if err != nil {
 			return nil
 		}

@@ -32,7 +32,7 @@ type Session struct {
 	Size     int64 // bytes of the file as it is stored
 	Modified time.Time
 
-	Agent   agent.Agent // the agent that wrote it
+	Agent   *agent.Agent // the agent that wrote it
 	Header  session.Info
 	Created time.Time // from the header; zero if it does not say
 	// Fault is why the beginning does not tell which session this is, "" if it does, and FaultRule the rule that it breaks.
@@ -171,7 +171,7 @@ func (s *Session) about(base string, head []byte) {
 	s.Header, s.Created, s.CWD = a.Info, a.Created, a.Info.CWD
 	s.Fault, s.FaultRule = a.Fault, a.Rule
 	// A client whose sessions do not hold their own thread's id finds them by their names alone.
-	if _, hasOwnID := s.Agent.(agent.Reidentifier); a.Info.ID != "" && (hasOwnID || s.Thread == "") {
+	if a.Info.ID != "" && (s.Agent.Reidentify != nil || s.Thread == "") {
 		s.Thread = a.Info.ID
 	}
 }
@@ -188,7 +188,7 @@ var errFound = errors.New("found")
 
 // readFirstPrompt reads the first prompt into s.First, as the user typed it.
 func (s *Session) readFirstPrompt(ctx context.Context, text io.ReaderAt, size int64) error {
-	titler, titled := s.Agent.Words().(agent.Typer)
+	typed := s.Agent.Typed
 	for n := int64(firstPromptHead); ; n = maxPromptHead {
 		block, err := read(text, 0, min(n, size))
 		if err != nil {
@@ -202,8 +202,8 @@ func (s *Session) readFirstPrompt(ctx context.Context, text io.ReaderAt, size in
 			if e.Kind != timeline.Prompt {
 				return nil
 			}
-			if s.First = e.Text; titled {
-				s.First = titler.Typed(e.Text)
+			if s.First = e.Text; typed != nil {
+				s.First = typed(e.Text)
 			}
 			if s.First == "" && e.Images == 0 {
 				return nil // the client's own

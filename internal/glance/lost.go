@@ -77,7 +77,7 @@ func firstAnswer(s *Session) string {
 		return ""
 	}
 	defer r.Close()
-	records := normalize.New(io.LimitReader(r, maxPromptHead), normalize.Options{Decoder: s.Agent.Decoder(), Live: true})
+	records := normalize.New(io.LimitReader(r, maxPromptHead), normalize.Options{Decoder: s.Agent.Decoder, Live: true})
 	defer records.Close()
 	for {
 		rec, err := records.Next()

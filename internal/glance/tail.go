@@ -48,7 +48,7 @@ func (s *Session) readTail(ctx context.Context, text io.ReaderAt, size int64, op
 // turn finds the last turn in a block of whole lines. midTurn says that the block begins in the middle of a turn: then a
 // record that begins one is read before it.
 func (s *Session) turn(ctx context.Context, block []byte, midTurn bool, opts Options) (*lastTurn, error) {
-	t := &lastTurn{words: s.Agent.Words(), era: s.Agent.Words().Era(s.Header.Version), turn: Turn{State: timeline.NoTurn, Prompt: Prompt{Offset: -1}}}
+	t := &lastTurn{words: s.Agent.Words, era: s.Agent.Words.Era(s.Header.Version), turn: Turn{State: timeline.NoTurn, Prompt: Prompt{Offset: -1}}}
 	r := io.Reader(bytes.NewReader(block))
 	if midTurn {
 		mark := append(t.words.TurnMark(), '\n')

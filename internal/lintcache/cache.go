@@ -105,7 +105,7 @@ func (c *Cache) Lint(ctx context.Context, src *source.Source, opts lint.Options)
 	}
 	seen := watchLookups(&opts)
 	res, err := lint.Source(ctx, src, opts)
-	if a := l.agent; err == nil && res.Summary.Partial == nil && (a == nil || a.Name() == res.Summary.Agent) && bounded(all.Named(res.Summary.Agent)) != nil && src.Changed() == nil {
+	if a := l.agent; err == nil && res.Summary.Partial == nil && (a == nil || a.Name == res.Summary.Agent) && bounds(all.Named(res.Summary.Agent)) != nil && src.Changed() == nil {
 		if !seen.further() && !seen.unread() && l.same() {
 			c.add(l, encode(res))
 		}
@@ -138,7 +138,7 @@ type lookup struct {
 	own   sum                // the state of the session's file and of what every result of its home depends on
 	rows  func() (sum, bool) // the same by the rows of the databases; false if they can't be read. It takes as long as a question about each
 	same  func() bool        // whether the databases are still as they were: then they were while the session was linted
-	agent agent.Agent        // nil if only the session's bytes say which it is
+	agent *agent.Agent       // nil if only the session's bytes say which it is
 }
 
 // lookupOf prepares a lookup; false if no result for the session can be stored.

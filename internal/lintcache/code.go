@@ -175,7 +175,7 @@ func (c *coder) time(t *time.Time) {
 func (c *coder) glance(s *glance.Session) {
 	name := ""
 	if s.Agent != nil {
-		name = s.Agent.Name()
+		name = s.Agent.Name
 	}
 	state := string(s.Turn.State)
 	for _, t := range []*string{&name, &s.Thread, &s.CWD, &state, &s.Turn.Prompt.Text} {

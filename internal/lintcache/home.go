@@ -45,14 +45,16 @@ func (s stamp) append(text []byte) []byte {
 	return text
 }
 
-// bounded returns an agent as agent.Bounded, if it is known which files its findings depend on; else nil.
-func bounded(a agent.Agent) agent.Bounded {
-	b, _ := a.(agent.Bounded)
-	return b
+// bounds is what an agent's findings depend on, nil if that is not known.
+func bounds(a *agent.Agent) *agent.Bounds {
+	if a == nil || a.Home == nil {
+		return nil
+	}
+	return a.Bounds
 }
 
 // agentOf returns the agent that wrote a session, if something else than the session's bytes says so; else nil.
-func agentOf(opts lint.Options, path string) agent.Agent {
+func agentOf(opts lint.Options, path string) *agent.Agent {
 	if a := all.Named(opts.Agent); a != nil {
 		return a
 	}
@@ -67,14 +69,19 @@ func agentOf(opts lint.Options, path string) agent.Agent {
 
 // common returns the databases of a home that all its findings depend on; false if their state is not known. If only a session's
 // bytes say which agent wrote it, it must not be in a home.
-func (c *Cache) common(a agent.Agent, opts lint.Options) ([]*database, bool) {
+func (c *Cache) common(a *agent.Agent, opts lint.Options) ([]*database, bool) {
 	if a == nil {
 		return nil, opts.Home == ""
 	}
-	if bounded(a) == nil {
+	b := bounds(a)
+	if b == nil {
 		return nil, false
 	}
-	with := c.setOf(bounded(a).Databases(opts.Home))
+	var list []agent.Database
+	if b.Databases != nil {
+		list = b.Databases(opts.Home)
+	}
+	with := c.setOf(list)
 	return with.all, with.rest
 }
 

@@ -24,11 +24,11 @@ type names struct {
 const namesFor = time.Second
 
 // twins adds to a text that is to be hashed at which paths a file of the session lies; false if that can't be found out.
-func (c *Cache) twins(ctx context.Context, a agent.Agent, opts lint.Options, path string, text []byte) ([]byte, bool) {
-	if a == nil || opts.Home == "" {
+func (c *Cache) twins(ctx context.Context, a *agent.Agent, opts lint.Options, path string, text []byte) ([]byte, bool) {
+	if a == nil || opts.Home == "" || bounds(a).Twins == nil {
 		return text, true
 	}
-	for _, twin := range bounded(a).Twins(opts.Home, opts.Name.Base) {
+	for _, twin := range bounds(a).Twins(opts.Home, opts.Name.Base) {
 		there, ok := c.exists(walk.RecentOf(ctx), twin, path)
 		if !ok {
 			return nil, false

@@ -92,16 +92,13 @@ func New(r io.Reader, opts Options) *Normalizer {
 	}
 	f := &Normalizer{
 		opts: opts, started: opts.Inside, dec: opts.Decoder, encoding: enc,
-		lines:   jsonl.NewReader(r),
-		scanner: jsonl.NewScanner(opts.Decoder.Shape()),
-		spans:   make([]jsonl.Span, opts.Decoder.Paths()),
-		isName:  func([]byte) bool { return false },
+		lines:    jsonl.NewReader(r),
+		scanner:  jsonl.NewScanner(opts.Decoder.Shape()),
+		spans:    make([]jsonl.Span, opts.Decoder.Paths()),
+		maxDepth: opts.Decoder.MaxDepth(), isName: opts.Decoder.IsName,
 	}
 	f.rec = &f.own
 	f.speller, _ = opts.Decoder.(session.Speller)
-	if client, ok := opts.Decoder.(session.ClientReader); ok {
-		f.maxDepth, f.isName = client.MaxDepth(), client.IsName
-	}
 	return f
 }
 

@@ -105,15 +105,14 @@ func (f *Normalizer) duplicateKey(v *jsonl.Verdict) {
 
 // better is the line with those values of doubled keys with which it says most; nil if these are the last ones.
 func (f *Normalizer) better(raw []byte, pairs []session.Doubled, drop []finding.Cut) []byte {
-	weigher, ok := f.dec.(session.Weigher)
-	if !ok {
+	most, found := f.dec.Weigh(f.rec), false
+	if most < 0 {
 		return nil
 	}
-	most, found := weigher.Weigh(f.rec), false
 	for i := range pairs {
 		drop[i] = pairs[i].Last
 		f.reads(session.Blanked(raw, drop...))
-		if w := weigher.Weigh(f.rec); w > most {
+		if w := f.dec.Weigh(f.rec); w > most {
 			most, found = w, true
 		} else {
 			drop[i] = pairs[i].First

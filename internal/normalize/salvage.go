@@ -66,11 +66,7 @@ func (f *Normalizer) closeTorn(raw []byte) []byte {
 // shorten closes a record that was cut in front of a member that it can do without. last says that the session does not go on
 // behind it. It returns nil if the agent knows of no such member.
 func (f *Normalizer) shorten(raw []byte, last bool) []byte {
-	dec, ok := f.dec.(session.Shortener)
-	if !ok {
-		return nil
-	}
-	closed := dec.Shorten(raw, last)
+	closed := f.dec.Shorten(raw, last)
 	if closed == nil || f.recordIn(closed) == nil {
 		return nil
 	}

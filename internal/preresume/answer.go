@@ -190,6 +190,6 @@ func TimedOut(path string) *Answer {
 
 func newAnswer(v Verdict, next Action, reason string) *Answer {
 	return &Answer{
-		Schema: Schema, Verdict: v, Checked: "partial", Reason: reason, Next: next, Agent: all.Agents[0].Name(), Findings: []Damage{}, Unknown: []Call{}, Related: []Related{},
+		Schema: Schema, Verdict: v, Checked: "partial", Reason: reason, Next: next, Agent: all.Agents[0].Name, Findings: []Damage{}, Unknown: []Call{}, Related: []Related{},
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/api"
 )
@@ -53,8 +52,8 @@ func hintOf(r *api.Refusal, agentName string) *ErrorHint {
 	way := r.Way()
 	h := &ErrorHint{Words: r.Words, Meaning: r.Meaning + detail(r), Same: way.Same, Verdict: way.Verdict, Step: way.Step, refusal: r}
 	for _, a := range all.Agents {
-		if ruled, ok := a.(agent.Ruled); ok && (agentName == "" || a.Name() == agentName) {
-			h.Rule = cmp.Or(h.Rule, ruled.RuleFor(r.API, r.Mend))
+		if a.RuleFor != nil && (agentName == "" || a.Name == agentName) {
+			h.Rule = cmp.Or(h.Rule, a.RuleFor(r.API, r.Mend))
 		}
 	}
 	return h

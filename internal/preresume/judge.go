@@ -190,16 +190,16 @@ func (a *Answer) fine() string {
 // unarchive answers that the session must be taken out of the archive first.
 func (a *Answer) unarchive() {
 	why := "it is in the archive"
-	if in, ok := a.session.Agent.(agent.Archiver); ok {
-		a.Before, why = in.Unarchive(a.Thread)
+	if of := a.session.Agent; of.Home != nil && of.Archive != nil {
+		a.Before, why = of.Archive.Unarchive(a.Thread)
 	}
 	a.say(Incompatible, UnarchiveFirst, true, why)
 }
 
 // tooOld says why the client that was named can't read the session, "" if it can.
 func tooOld(req Request, g *glance.Session) string {
-	if d, ok := g.Agent.(agent.Dated); ok {
-		return d.TooOld(req.Lint.For[g.Agent.Name()], g.Header, req.Source.Compressed)
+	if g.Agent.TooOld == nil {
+		return ""
 	}
-	return ""
+	return g.Agent.TooOld(req.Lint.For[g.Agent.Name], g.Header, req.Source.Compressed)
 }

@@ -65,13 +65,11 @@ func lastListed(ctx context.Context, threads []agent.Thread, wanted func(*glance
 
 // ofSubagent says whether another session's agent began a session, interactive whether a person did.
 func ofSubagent(g *glance.Session) bool {
-	s, ok := g.Agent.(agent.Sourced)
-	return ok && s.OfSubagent(g.Header)
+	return g.Agent.OfSubagent != nil && g.Agent.OfSubagent(g.Header)
 }
 
 func interactive(g *glance.Session) bool {
-	s, ok := g.Agent.(agent.Sourced)
-	return !ok || s.Interactive(g.Header)
+	return g.Agent.Interactive == nil || g.Agent.Interactive(g.Header)
 }
 
 // worksIn says whether a session works in a directory, or began there.

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/api"
@@ -52,25 +51,26 @@ func Look(ctx context.Context, req Request) (*Answer, error) {
 		return nil, err
 	}
 	a := about(g, req.Content)
-	if l, ok := g.Agent.(agent.Local); ok && l.OnlyInPlace(cmp.Or(req.Lint.For[g.Agent.Name()], g.Header.Version)) {
+	of := g.Agent
+	if of.OnlyInPlace != nil && of.OnlyInPlace(cmp.Or(req.Lint.For[of.Name], g.Header.Version)) {
 		a.dir = g.Header.CWD
 	}
 	busy, err := all.InUse(req.Source.Real, req.Home, req.Lint.Name.ThreadID)
 	if err != nil {
 		a.Warn("it is not known whether another process is using it: " + err.Error())
 	}
-	if n, ok := g.Agent.(agent.Noting); ok && busy == nil {
-		a.Warn(n.StaleNote(req.Home, req.Lint.Name.ThreadID))
+	if of.Home != nil && of.StaleNote != nil && busy == nil {
+		a.Warn(of.StaleNote(req.Home, req.Lint.Name.ThreadID))
 	}
-	if d, ok := g.Agent.(agent.Doubler); ok && req.Home != "" {
-		a.Warn(doubled(req.Source, d.Doubles(req.Source.Path, req.Home)))
+	if of.Home != nil && of.Doubles != nil && req.Home != "" {
+		a.Warn(doubled(req.Source, of.Doubles(req.Source.Path, req.Home)))
 	}
 	if req.Home != "" && gone(g.CWD) {
 		a.CWDMissing = true
 		a.Warn(fmt.Sprintf("its directory %s does not exist any more (was it moved or renamed?%s)%s", g.CWD, a.follow(), a.elsewhere()))
 	}
-	if by, ok := g.Agent.(agent.Homed); ok && len(req.Command) > 1 {
-		req.Apart = req.Apart || by.TakesAny(req.Command[1:])
+	if of.Home != nil && len(req.Command) > 1 {
+		req.Apart = req.Apart || of.TakesAny(req.Command[1:])
 	}
 	req.Lint.Error = req.Error
 	findings, err := a.read(ctx, req)
@@ -146,12 +146,12 @@ func (a *Answer) follow() string {
 
 // elsewhere is how a session whose directory is gone goes on in another one.
 func (a *Answer) elsewhere() string {
-	r, ok := a.session.Agent.(agent.Relocator)
+	in := a.session.Agent.ResumeIn
 	switch {
 	case a.dir != "":
 		return ": this version of the client finds the session only from there, so make the directory again, or put a link in its place"
-	case ok && a.Thread != "":
-		return "; to go on in another directory: " + format.Command(r.ResumeIn(a.Thread, "DIRECTORY")...)
+	case in != nil && a.Thread != "":
+		return "; to go on in another directory: " + format.Command(in(a.Thread, "DIRECTORY")...)
 	}
 	return "; it can be resumed from another directory"
 }
@@ -160,7 +160,7 @@ func (a *Answer) elsewhere() string {
 func about(g *glance.Session, content bool) *Answer {
 	h := g.Header
 	a := &Answer{
-		Schema: Schema, Agent: g.Agent.Name(), Thread: g.Thread, Path: g.Path, CWD: g.CWD, Source: h.Source, Model: g.Model, Provider: h.Provider, Version: h.Version, Mode: h.Mode, Size: g.Size,
+		Schema: Schema, Agent: g.Agent.Name, Thread: g.Thread, Path: g.Path, CWD: g.CWD, Source: h.Source, Model: g.Model, Provider: h.Provider, Version: h.Version, Mode: h.Mode, Size: g.Size,
 		Turn:     &Turn{State: string(g.Turn.State), Began: stamp(g.Turn.Began), Last: stamp(g.Turn.Last), ErrorClass: string(g.Turn.Class), ErrorCode: g.Turn.Code, Error: withoutSecrets(g.Turn.Error)},
 		Prompt:   &Prompt{Present: g.Turn.Prompt.Present, Answered: g.Turn.Prompt.Answered, Chars: g.Turn.Prompt.Chars},
 		Findings: []Damage{}, Unknown: []Call{}, Related: []Related{}, session: g,
@@ -261,7 +261,7 @@ func ends(src *source.Source, g *glance.Session) (found []lint.Finding, from int
 		i := int64(bytes.IndexByte(tail, '\n') + 1)
 		tail, from = tail[i:], from+i
 	}
-	f := normalize.New(bytes.NewReader(tail), normalize.Options{Decoder: g.Agent.Decoder()})
+	f := normalize.New(bytes.NewReader(tail), normalize.Options{Decoder: g.Agent.Decoder})
 	defer f.Close()
 	for err == nil {
 		_, err = f.Next()

@@ -118,7 +118,7 @@ func (f *facts) stopLines(h session.Info) []string {
 		lines = append(lines, fmt.Sprintf("calls of other turns that have no output: %d, the newest %s", f.lost, names(f.older[max(0, len(f.older)-3):], 0)))
 	}
 	if h.Version != "" {
-		lines = append(lines, "written by "+all.Named(f.agent).Title()+" "+name(h.Version))
+		lines = append(lines, "written by "+all.Named(f.agent).Title+" "+name(h.Version))
 	}
 	return lines
 }

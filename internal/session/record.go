@@ -164,6 +164,17 @@ type Decoder interface {
 	TextCut(rec *Record, at int) bool
 	// Starts are the first bytes that a record may have. A torn line is searched for them.
 	Starts() [][]byte
+	// Shorten closes a cut record in front of a member that it can do without. It is nil if there is no such member, or if
+	// the cut is before it. last says that the record is the session's last one.
+	Shorten(raw []byte, last bool) []byte
+	// Weigh says how much a decoded record tells: more if the client can read it, so that of two readings of a line the right one can
+	// be told; negative if that is never known.
+	Weigh(rec *Record) int
+	// MaxDepth is how deep brackets may be nested for the client's JSON reader, which drops a record that goes deeper; 0 if
+	// there is no limit.
+	MaxDepth() int
+	// IsName says whether a member's text is a name or an id. A foreign byte in one was never part of it.
+	IsName(key []byte) bool
 }
 
 // Preparer is a Decoder whose rules do much that needs nothing but the record.
@@ -172,31 +183,9 @@ type Preparer interface {
 	Prepare() func(rec *Record)
 }
 
-// Shortener is a Decoder of records that are still valid without some of their members.
-type Shortener interface {
-	// Shorten closes a cut record in front of a member that it can do without. It is nil if there is no such member, or if
-	// the cut is before it. last says that the record is the session's last one.
-	Shorten(raw []byte, last bool) []byte
-}
-
 // Speller is a Decoder that knows the keys that its records must have.
 type Speller interface {
 	// Misspelled finds the one bit that flipped in a key that a decoded record lacks, or in the name of a type: where its byte stands
 	// in rec.Raw, and what it was. ok is false if nothing is lacking, or what is there instead is not certain.
 	Misspelled(rec *Record) (at int, was byte, ok bool)
-}
-
-// Weigher is a Decoder that can tell which of two readings of a line is the right one.
-type Weigher interface {
-	// Weigh says how much a decoded record tells: more if the client can read it.
-	Weigh(rec *Record) int
-}
-
-// ClientReader is a Decoder for an agent whose client is known to read lines in a certain way.
-type ClientReader interface {
-	// MaxDepth is how deep brackets may be nested for the client's JSON reader, which drops a record that goes deeper; 0 if
-	// there is no limit.
-	MaxDepth() int
-	// IsName says whether a member's text is a name or an id. A foreign byte in one was never part of it.
-	IsName(key []byte) bool
 }

@@ -107,7 +107,7 @@ func (e *exporter) head() {
 	} else {
 		fmt.Fprintf(e.w, "# %s\n\n", title)
 	}
-	for _, f := range [][2]string{{"agent", strings.TrimSpace(e.s.Agent.Title() + " " + i.Version)}, {"directory", i.CWD}} {
+	for _, f := range [][2]string{{"agent", strings.TrimSpace(e.s.Agent.Title + " " + i.Version)}, {"directory", i.CWD}} {
 		if f[1] != "" {
 			e.line("- " + f[0] + ": " + oneLine(f[1]))
 		}

@@ -37,7 +37,7 @@ func HandOver(s *Session) (*Handoff, error) {
 	if s.Sent.Refused != "" {
 		return nil, Refuse("the client would not resume it: %s", s.Sent.Refused)
 	}
-	h := &Handoff{CWD: s.Info.CWD, From: s.Agent.Title()}
+	h := &Handoff{CWD: s.Info.CWD, From: s.Agent.Title}
 	tools := map[string]string{} // by call, those that are told as text
 	counts := map[string]int{}
 	answered := map[string]bool{}

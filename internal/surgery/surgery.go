@@ -43,7 +43,7 @@ func (e *saidError) Unwrap() error { return e.is }
 
 // Session is a session that is operated on. It is held whole.
 type Session struct {
-	Agent   agent.Agent
+	Agent   *agent.Agent
 	Info    session.Info
 	Text    []byte
 	Records []session.Record // in the order of the file
@@ -53,9 +53,9 @@ type Session struct {
 }
 
 // Read takes a session apart. The records' bytes point into text, which must not change.
-func Read(a agent.Agent, about session.Info, text []byte, name check.Name) (*Session, error) {
+func Read(a *agent.Agent, about session.Info, text []byte, name check.Name) (*Session, error) {
 	s := &Session{Agent: a, Info: about, Text: text, history: a.NewHistory()}
-	in := normalize.New(bytes.NewReader(text), normalize.Options{Decoder: a.Decoder(), Mend: func(*finding.Finding) bool { return false }})
+	in := normalize.New(bytes.NewReader(text), normalize.Options{Decoder: a.Decoder, Mend: func(*finding.Finding) bool { return false }})
 	defer in.Close()
 	run := check.NewRun(check.Options{Name: name}, s.history, in)
 	checkers := a.NewCheckers(run)

@@ -16,7 +16,7 @@ import (
 
 // Options say how to read a session, and what the entries are to hold.
 type Options struct {
-	Agent    agent.Agent    // the agent that wrote the session; nil: decided by its first bytes
+	Agent    *agent.Agent   // the agent that wrote the session; nil: decided by its first bytes
 	Findings []lint.Finding // of this session, in the order of their places, as lint.Session returns them
 	Content  bool           // fill Text, Asked and Got
 	Live     bool           // the session is being written now
@@ -38,8 +38,8 @@ func Read(ctx context.Context, r io.Reader, opts Options, emit func(*Entry) erro
 			return err
 		}
 	}
-	t := &teller{opts: opts, words: opts.Agent.Words(), emit: emit, history: historyOf(opts.Sent)}
-	framer := normalize.New(r, normalize.Options{Decoder: opts.Agent.Decoder(), Live: opts.Live})
+	t := &teller{opts: opts, agent: opts.Agent, words: opts.Agent.Words, emit: emit, history: historyOf(opts.Sent)}
+	framer := normalize.New(r, normalize.Options{Decoder: opts.Agent.Decoder, Live: opts.Live})
 	defer framer.Close()
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
@@ -65,6 +65,7 @@ func Read(ctx context.Context, r io.Reader, opts Options, emit func(*Entry) erro
 // teller turns records into entries. An entry waits in the queue until all entries before it are settled.
 type teller struct {
 	opts    Options
+	agent   *agent.Agent
 	words   agent.Words
 	emit    func(*Entry) error
 	history history
@@ -90,13 +91,13 @@ type turn struct {
 }
 
 func (t *teller) record(rec *session.Record) {
-	if whole, ok := t.words.(agent.Splitter); ok {
-		for _, part := range whole.Parts(rec) {
-			t.part(&part)
-		}
+	if t.agent.Parts == nil {
+		t.part(rec)
 		return
 	}
-	t.part(rec)
+	for _, part := range t.agent.Parts(rec) {
+		t.part(&part)
+	}
 }
 
 // part takes a record, or what one of several items of it says.
@@ -247,11 +248,10 @@ func (t *teller) message(rec *session.Record) {
 
 // thought adds what the model thought, if that can be read.
 func (t *teller) thought(rec *session.Record) {
-	thinker, ok := t.words.(agent.Thinker)
-	if !ok || t.opts.Asked {
+	if t.agent.Thought == nil || t.opts.Asked {
 		return
 	}
-	text := thinker.Thought(rec)
+	text := t.agent.Thought(rec)
 	if text == "" {
 		return
 	}

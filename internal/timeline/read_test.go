@@ -264,7 +264,7 @@ func TestStreams(t *testing.T) {
 		t.Errorf("%v: %s", err, got)
 	}
 	queue := 0
-	r := &teller{words: codex.Words{}, emit: func(*Entry) error { queue++; return nil }}
+	r := &teller{agent: &codex.Agent, words: codex.Words{}, emit: func(*Entry) error { queue++; return nil }}
 	f := normalize.New(strings.NewReader(strings.Repeat(call("c1")+answer("c1", `"x"`), 1000)), normalize.Options{Decoder: codex.Decoder{}})
 	for n := 0; n < 2000; n++ {
 		rec, err := f.Next()

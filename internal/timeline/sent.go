@@ -24,8 +24,8 @@ type Source interface {
 // Sent is what the client sends of a session that was linted as res; nil if that is not known. opts are those of lint.
 func Sent(ctx context.Context, src Source, res *lint.Result, opts lint.Options) (*session.Sent, error) {
 	about := &res.Summary
-	reader, ok := all.Named(about.Agent).(agent.Reader)
-	if !ok || about.Bytes > maxSent || about.Partial != nil {
+	a := all.Named(about.Agent)
+	if a == nil || a.ReadSent == nil || about.Bytes > maxSent || about.Partial != nil {
 		return nil, nil
 	}
 	in, err := src.Reader(ctx)
@@ -37,7 +37,7 @@ func Sent(ctx context.Context, src Source, res *lint.Result, opts lint.Options) 
 	if err != nil {
 		return nil, nil // it is read up to there, which shows less than it holds
 	}
-	return reader.ReadSent(text, agent.ReadAt{Base: opts.Name.Base}, opts.For[about.Agent])
+	return a.ReadSent(text, agent.ReadAt{Base: opts.Name.Base}, opts.For[about.Agent])
 }
 
 // history is which records of a session's history are sent.

@@ -35,7 +35,7 @@ func main() {
 		os.Exit(1)
 	}
 	fmt.Println(strings.Join(made, "\n"))
-	fmt.Printf("now: add %s.Agent{} to internal/agent/all, and %q to fixtures/fixtures.go; then\n  go test ./internal/agent/%[1]s\nsays what is missing; docs/dev/new-agent.md says what comes first\n", os.Args[1], os.Args[1])
+	fmt.Printf("now: add %s.Agent to internal/agent/all, and %q to fixtures/fixtures.go; then\n  go test ./internal/agent/%[1]s\nsays what is missing; docs/dev/new-agent.md says what comes first\n", os.Args[1], os.Args[1])
 }
 
 var nameForm = regexp.MustCompile(`^[a-z][a-z0-9]*$`)

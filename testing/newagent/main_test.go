@@ -50,7 +50,7 @@ func TestScaffold(t *testing.T) {
 	if err == nil {
 		t.Error("the tests of an agent that is not written pass")
 	}
-	for _, want := range []string{"add fourth.Agent{} to all.Agents", "no command resumes a thread", "write ReadSent", "write the methods of agent.Homed"} {
+	for _, want := range []string{"add fourth.Agent to all.Agents", "no command resumes a thread", "write ReadSent", "fill in Home"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("no %q in:\n%s", want, out)
 		}

@@ -16,23 +16,23 @@ import (
 )
 
 // Agents are all agents, the one first that a file without anything in it is taken for.
-var Agents = []agent.Agent{codex.Agent{}, claude.Agent{}, pi.Agent{}}
+var Agents = []*agent.Agent{codex.Agent, claude.Agent, pi.Agent}
 
 // Names are the agents' names.
 func Names() []string {
 	var names []string
 	for _, a := range Agents {
-		names = append(names, a.Name())
+		names = append(names, a.Name)
 	}
 	return names
 }
 
 // Homed are the agents that have homes.
-func Homed() []agent.Homed {
-	var list []agent.Homed
+func Homed() []*agent.Agent {
+	var list []*agent.Agent
 	for _, a := range Agents {
-		if h, ok := a.(agent.Homed); ok {
-			list = append(list, h)
+		if a.Home != nil {
+			list = append(list, a)
 		}
 	}
 	return list
@@ -44,16 +44,16 @@ func InUse(path, home, thread string) (*inuse.Busy, error) {
 }
 
 // Lock takes the lock of a session's thread until release is called; the error is inuse.ErrBusy if somebody else has it.
-// Where there is no home, or no thread, there is nothing to take.
+// Where there is no home, no thread, or no lock, there is nothing to take.
 func Lock(path, home, thread string) (release func(), err error) {
-	if home == "" || thread == "" {
-		return func() {}, nil
+	if o := owner(path, home); home != "" && thread != "" && o.Lock != nil {
+		return o.Lock(home, thread)
 	}
-	return owner(path, home).Lock(home, thread)
+	return func() {}, nil
 }
 
 // AtHome is the agent in whose home, at a directory, an absolute path lies; nil if in none's.
-func AtHome(path, home string) agent.Homed {
+func AtHome(path, home string) *agent.Agent {
 	for _, h := range Homed() {
 		if home != "" && h.HomeAbove(path) == home {
 			return h
@@ -63,7 +63,7 @@ func AtHome(path, home string) agent.Homed {
 }
 
 // owner is the agent whose home a session lies in, or else whose file name it has.
-func owner(path, home string) agent.Homed {
+func owner(path, home string) *agent.Agent {
 	for _, h := range Homed() {
 		if abs, err := filepath.Abs(path); err == nil && home != "" && h.HomeAbove(abs) == home || h.Claims(filepath.Base(path), nil) {
 			return h
@@ -74,15 +74,14 @@ func owner(path, home string) agent.Homed {
 
 // Asking says whether the agent that works in a thread has run this process.
 func Asking(thread string) bool {
-	return slices.ContainsFunc(Homed(), func(h agent.Homed) bool { return h.Asking(thread) })
+	return slices.ContainsFunc(Homed(), func(h *agent.Agent) bool { return h.Asking != nil && h.Asking(thread) })
 }
 
 // Subcommand says whether an argument of an agent's client is a subcommand that keeps a thread open, and so no part of a
 // prompt.
 func Subcommand(arg string) bool {
-	return slices.ContainsFunc(Agents, func(a agent.Agent) bool {
-		c, ok := a.(agent.Commanded)
-		return ok && c.Subcommand(arg)
+	return slices.ContainsFunc(Agents, func(a *agent.Agent) bool {
+		return a.Subcommand != nil && a.Subcommand(arg)
 	})
 }
 
@@ -100,7 +99,7 @@ func LiveSessions(home string) string {
 func List(path string) bool {
 	path = filepath.Clean(path)
 	home := filepath.Dir(path)
-	return slices.ContainsFunc(Homed(), func(h agent.Homed) bool {
+	return slices.ContainsFunc(Homed(), func(h *agent.Agent) bool {
 		return slices.Contains(h.Lists(home), path) && len(h.Sessions(home)) > 0
 	})
 }
@@ -115,9 +114,8 @@ func Lists(dir string) (paths []string) {
 
 // Part says whether a file holds a part of a session that lies elsewhere.
 func Part(path string) bool {
-	return slices.ContainsFunc(Agents, func(a agent.Agent) bool {
-		p, ok := a.(agent.Parter)
-		return ok && p.Part(path)
+	return slices.ContainsFunc(Agents, func(a *agent.Agent) bool {
+		return a.Part != nil && a.Part(path)
 	})
 }
 
@@ -125,8 +123,8 @@ func Part(path string) bool {
 func Outlines() []*agent.Outline {
 	var list []*agent.Outline
 	for _, a := range Agents {
-		if o, ok := a.(agent.Outlined); ok {
-			list = append(list, o.Outline())
+		if a.Outline != nil {
+			list = append(list, a.Outline)
 		}
 	}
 	return list
@@ -134,8 +132,8 @@ func Outlines() []*agent.Outline {
 
 // IsRecord says whether a line is a record of some agent's.
 func IsRecord(line []byte) bool {
-	return slices.ContainsFunc(Agents, func(a agent.Agent) bool {
-		d := a.Decoder()
+	return slices.ContainsFunc(Agents, func(a *agent.Agent) bool {
+		d := a.Decoder
 		rec := session.Record{Raw: line, Spans: make([]jsonl.Span, d.Paths())}
 		return d.Shape().ScanOne(line, rec.Spans).Object && d.Envelope(&rec)
 	})
@@ -143,16 +141,15 @@ func IsRecord(line []byte) bool {
 
 // Archived says whether a session's file, by its real path, lies in an agent's archive.
 func Archived(path string) bool {
-	return slices.ContainsFunc(Agents, func(a agent.Agent) bool {
-		in, ok := a.(agent.Archiver)
-		return ok && in.Archived("", filepath.Dir(path))
+	return slices.ContainsFunc(Agents, func(a *agent.Agent) bool {
+		return a.Home != nil && a.Archive != nil && a.Archive.Archived("", filepath.Dir(path))
 	})
 }
 
 // Named is the agent of that name, nil if there is none.
-func Named(name string) agent.Agent {
+func Named(name string) *agent.Agent {
 	for _, a := range Agents {
-		if a.Name() == name {
+		if a.Name == name {
 			return a
 		}
 	}
@@ -160,7 +157,7 @@ func Named(name string) agent.Agent {
 }
 
 // ByName is the agent that the name of a session's file alone tells, nil if it tells none.
-func ByName(base string) agent.Agent {
+func ByName(base string) *agent.Agent {
 	for _, a := range Agents {
 		if a.Claims(base, nil) {
 			return a
@@ -175,7 +172,7 @@ const beginSize = 4 << 10
 
 // Of is the agent that wrote a session, by its file's path, of which the base name may be all that is known, and its first
 // bytes in UTF-8. The error is an *agent.Unclaimed.
-func Of(path string, head []byte) (agent.Agent, error) {
+func Of(path string, head []byte) (*agent.Agent, error) {
 	base := filepath.Base(path)
 	if a := ByName(base); a != nil {
 		return a, nil
@@ -203,7 +200,7 @@ func Of(path string, head []byte) (agent.Agent, error) {
 }
 
 // placed is the agent in whose home a file lies under a session's name, nil if in none's: its client takes it for one.
-func placed(path string) agent.Agent {
+func placed(path string) *agent.Agent {
 	for _, h := range Homed() {
 		if h.ReadName(filepath.Base(path)).Canonical && h.HomeAbove(path) != "" {
 			return h

@@ -24,7 +24,7 @@ func TestOf(t *testing.T) {
 	} {
 		got := ""
 		if a, err := Of("notes.jsonl", []byte(head)); err == nil {
-			got = a.Name()
+			got = a.Name
 		}
 		if got != want {
 			t.Errorf("%d bytes that begin with %.40q: %q, want %q", len(head), head, got, want)

@@ -19,8 +19,8 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// Inspect lists the sessions of a home that the client may delete, and those of which only the folder is left.
-func (a Agent) Inspect(home string) (list []agent.Said) {
+// inspect lists the sessions of a home that the client may delete, and those of which only the folder is left.
+func inspect(home string) (list []agent.Said) {
 	days := retention(home)
 	var folders []string
 	for path := range inProjects(home) {
@@ -35,7 +35,7 @@ func (a Agent) Inspect(home string) (list []agent.Said) {
 			}
 		}
 	}
-	return append(list, a.absent(home, folders, days)...)
+	return append(list, absent(home, folders, days)...)
 }
 
 // inProjects yields the paths of everything in a home's project folders, folder by folder, each sorted by name.
@@ -56,7 +56,7 @@ func inProjects(home string) iter.Seq[string] {
 
 // absent lists the sessions of a home of which only the folder is left: sub-agents' conversations and outputs, but not the file
 // that they belong to. A folder older than the client keeps sessions is no finding: the client itself deleted that session.
-func (a Agent) absent(home string, folders []string, days int64) (list []agent.Said) {
+func absent(home string, folders []string, days int64) (list []agent.Said) {
 	for _, dir := range folders {
 		id := filepath.Base(dir)
 		if exists(dir + extension) {
@@ -66,7 +66,7 @@ func (a Agent) absent(home string, folders []string, days int64) (list []agent.S
 		if parts+outputs == 0 || tooOld(newest, days) {
 			continue
 		}
-		if busy, _ := a.InUse(dir, home, id); busy != nil {
+		if busy, _ := inUse(dir, home, id); busy != nil {
 			continue // some versions write the session when it ends
 		}
 		list = append(list, agent.Said{Path: dir + extension, Finding: finding.Finding{
@@ -141,8 +141,8 @@ func tooOld(written time.Time, days int64) bool {
 	return days > 0 && time.Since(written) > time.Duration(min(days, 36500))*24*time.Hour
 }
 
-// Due warns that the client may delete a session, judged by its file's time and the home's settings; "" if it won't.
-func (Agent) Due(path string) string {
+// mayGo warns that the client may delete a session, judged by its file's time and the home's settings; "" if it won't.
+func mayGo(path string) string {
 	above := filepath.Dir(filepath.Dir(path))
 	if filepath.Base(above) != projects {
 		return ""

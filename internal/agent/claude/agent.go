@@ -15,11 +15,26 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// Agent is Claude Code.
-type Agent struct{}
+// name is the agent's name in reports.
+const name = "claude"
 
-// Name is "claude".
-func (Agent) Name() string { return "claude" }
+// Agent is Claude Code. Its repairs name each record's parent themselves, it has no locks, and it does not tell its tools in which session
+// they run.
+var Agent = &agent.Agent{
+	Name: name, Title: "Claude Code",
+	Claims: claims, ReadName: readName, NewName: newName,
+	Decoder: Decoder{}, NewHistory: func() check.History { return &History{} }, NewCheckers: newCheckers, Rules: Rules, Effect: effect,
+	NewLinks: func(session.Info, string) agent.Links { return agent.NoLinks{} }, Branched: true,
+	Words: Words{}, Typed: typedOf, Outline: outline, About: about, Part: part,
+	ReadSent: readSent, RuleFor: ruleFor, TriesAgain: triesAgain,
+	Resume: resume, Explain: explain, Unnoticed: unnoticed, OnlyInPlace: onlyInPlace,
+	Home: &agent.Home{
+		DefaultHome: defaultHome, Sessions: sessions, Lists: lists, Live: live, LiveAt: liveAt, Folder: "a folder of projects/",
+		HomeAbove: homeAbove, Find: find, Named: withName, InUse: inUse, StaleNote: staleNote, TakesAny: takesAny, Last: last, FolderFor: folderFor,
+		Doubles: doubles, Due: mayGo, Inspect: inspect,
+		Bounds: &agent.Bounds{},
+	},
+}
 
 // marks are the signs of Claude Code: a session's first bytes hold all members of at least one of these lists. Inside a text
 // their quotes would be escaped, so a text that quotes a session does not match.
@@ -33,8 +48,8 @@ var marks = [][]string{
 	{`"type":"file-history-snapshot"`, `"messageId"`},
 }
 
-// Claims recognises a session by members that only this client writes. Its name is no sign: a bare uuid may be anything.
-func (Agent) Claims(_ string, head []byte) bool {
+// claims recognises a session by members that only this client writes. Its name is no sign: a bare uuid may be anything.
+func claims(_ string, head []byte) bool {
 	if !bytes.Contains(head, []byte(`"content":`)) && bytes.Contains(head, []byte(`"parts":[`)) {
 		return false // of another client, whose records look alike
 	}
@@ -50,14 +65,11 @@ func (Agent) Claims(_ string, head []byte) bool {
 	return false
 }
 
-// Branched says that a session is a tree.
-func (Agent) Branched() {}
-
 // extension ends the name of a session's file.
 const extension = ".jsonl"
 
-// ReadName reads a session's name: its id, or that of a sub-agent.
-func (Agent) ReadName(base string) check.Name {
+// readName reads a session's name: its id, or that of a sub-agent.
+func readName(base string) check.Name {
 	n := check.Name{Base: base}
 	if id := strings.TrimSuffix(base, extension); id != base && IsID(id) {
 		n.Canonical, n.ThreadID = true, strings.ToLower(id)
@@ -65,8 +77,8 @@ func (Agent) ReadName(base string) check.Name {
 	return n
 }
 
-// NewName is a session's file name.
-func (Agent) NewName(_ time.Time, thread string) string {
+// newName is a session's file name.
+func newName(_ time.Time, thread string) string {
 	if !IsID(thread) {
 		return ""
 	}
@@ -90,31 +102,19 @@ func IsID(s string) bool {
 	return true
 }
 
-// Decoder is Decoder.
-func (Agent) Decoder() session.Decoder { return Decoder{} }
-
-// NewHistory returns a history that the checker fills in when it has seen the whole tree.
-func (Agent) NewHistory() check.History { return &History{} }
-
-// NewLinks returns links that do nothing: the edits themselves name each record's parent.
-func (Agent) NewLinks(session.Info) agent.Links { return links{} }
-
-// Rules are Claude Code's own rules.
-func (Agent) Rules() []*finding.Rule { return Rules }
-
-// Resume is `claude --resume SESSION`. It is nil if thread is not an id, because the client would take it for a title or a
+// resume is `claude --resume SESSION`. It is nil if thread is not an id, because the client would take it for a title or a
 // path.
-func (Agent) Resume(thread string) []string {
+func resume(thread string) []string {
 	if !IsID(thread) {
 		return nil
 	}
 	return []string{"claude", "--resume", thread}
 }
 
-// NewCheckers makes the one checker that sees the whole tree.
-func (Agent) NewCheckers(run *check.Run) []check.Checker {
+// newCheckers makes the one checker that sees the whole tree.
+func newCheckers(run *check.Run) []check.Checker {
 	o := run.Options()
-	opts := Options{For: o.For[Agent{}.Name()], Live: o.Live, Branch: strings.ToLower(o.Branch), Chain: o.ChainParallel, Mend: o.Mend, SubAgent: strings.HasPrefix(o.Name.Base, "agent-")}
+	opts := Options{For: o.For[name], Live: o.Live, Branch: strings.ToLower(o.Branch), Chain: o.ChainParallel, Mend: o.Mend, SubAgent: strings.HasPrefix(o.Name.Base, "agent-")}
 	if o.Path != "" {
 		opts.Beside = openBeside(o.Path, o.Text)
 		if o.Asked != nil {
@@ -212,13 +212,3 @@ func (h *History) Items() (seen, mended int64) {
 	}
 	return h.of.Summary.Seen, h.of.Summary.Items
 }
-
-// links does nothing: see NewLinks.
-type links struct{}
-
-func (links) Steady() bool                              { return true }
-func (links) Keep(line []byte, _ int64) ([]byte, error) { return line, nil }
-func (links) Insert(line []byte) []byte                 { return line }
-func (links) Remove([]byte)                             {}
-func (links) Renumber()                                 {}
-func (links) Changed() (count, first, last int64)       { return 0, 0, 0 }

@@ -1,5 +1,13 @@
 package claude
 
+import "github.com/hist-cli/hist/internal/session"
+
+// Shorten is nil: the client reads no record that lacks a member.
+func (Decoder) Shorten([]byte, bool) []byte { return nil }
+
+// Weigh is negative: of two values of a key none is known to be better.
+func (Decoder) Weigh(*session.Record) int { return -1 }
+
 // MaxDepth is 0: no measured client minds how deep an object is.
 func (Decoder) MaxDepth() int { return 0 }
 

@@ -40,7 +40,7 @@ func byTile(home, name string) (id string, err error) {
 	}
 	tile := gjson.ParseBytes(raw)
 	if id := strings.ToLower(tile.Get("cliSessionId").String()); IsID(id) {
-		if found, err := (Agent{}).Find(context.Background(), home, id); err == nil && len(found) > 0 {
+		if found, err := find(context.Background(), home, id); err == nil && len(found) > 0 {
 			return id, nil
 		}
 	}
@@ -107,7 +107,7 @@ func lifeOf(path string) (cwd string, first, last time.Time) {
 	defer f.Close()
 	head := make([]byte, spanSize)
 	n, _ := f.ReadAt(head, 0)
-	about := Agent{}.About(head[:n])
+	about := about(head[:n])
 	info, err := f.Stat()
 	if err != nil {
 		return "", first, last

@@ -10,9 +10,9 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// Effect is what a version of Claude Code, or the newest known if it is "", does with damage that any agent's session can have
+// effect is what a version of Claude Code, or the newest known if it is "", does with damage that any agent's session can have
 // (measured: docs/dev/claude-behaviour.md).
-func (Agent) Effect(rule *finding.Rule, version string) (finding.Impact, string) {
+func effect(rule *finding.Rule, version string) (finding.Impact, string) {
 	return impactIn(version, rule), texts.Effect(rule)
 }
 

@@ -36,8 +36,8 @@ var meanings = []agent.Meaning{
 	},
 }
 
-// Explain says what an error's text means; nil if it is not known.
-func (Agent) Explain(text string) *agent.Meaning {
+// explain says what an error's text means; nil if it is not known.
+func explain(text string) *agent.Meaning {
 	text = strings.ToLower(text)
 	for i := range meanings {
 		if strings.Contains(text, meanings[i].Words) {
@@ -55,15 +55,15 @@ var rulesFor = map[string]string{
 	"block": "bad-block", "field": "bad-block", "surrogate": "lone-surrogate",
 }
 
-// RuleFor is the rule that finds what an API refuses, "" if none does or the client speaks to another API.
-func (Agent) RuleFor(api, mend string) string {
+// ruleFor is the rule that finds what an API refuses, "" if none does or the client speaks to another API.
+func ruleFor(api, mend string) string {
 	if api == "openai" || api == "chatgpt" || api == "codex" {
 		return ""
 	}
 	return rulesFor[mend]
 }
 
-// TriesAgain: 2.1.330 and 2.1.332 send the request again without any thinking (measured).
-func (Agent) TriesAgain(version, mend string) bool {
+// triesAgain: 2.1.330 and 2.1.332 send the request again without any thinking (measured).
+func triesAgain(version, mend string) bool {
 	return mend == "bound" && (version == "" || !before(version, "2.1.330"))
 }

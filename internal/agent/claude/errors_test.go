@@ -20,7 +20,7 @@ func TestExplain(t *testing.T) {
 		"Failed to resume session: EDQUOT: unknown error, write":                          {agent.Resumable, agent.Later},
 		"No conversation found with session ID: 9b6a3805":                                 {agent.NotFound, agent.Never},
 	} {
-		m := (Agent{}).Explain(text)
+		m := Agent.Explain(text)
 		if m == nil || m.Verdict != want.verdict || m.Same != want.same {
 			t.Errorf("%s: %+v, want %+v", text, m, want)
 		}

@@ -26,8 +26,8 @@ const (
 	promptsFile = "history.jsonl"
 )
 
-// DefaultHome is $CLAUDE_CONFIG_DIR or ~/.claude.
-func (Agent) DefaultHome() (string, error) {
+// defaultHome is $CLAUDE_CONFIG_DIR or ~/.claude.
+func defaultHome() (string, error) {
 	if dir := os.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
 		return filepath.Abs(dir)
 	}
@@ -38,36 +38,33 @@ func (Agent) DefaultHome() (string, error) {
 	return filepath.Join(user, ".claude"), nil
 }
 
-// Sessions is the projects folder.
-func (a Agent) Sessions(home string) []string {
-	if dir := a.Live(home); dir != "" {
+// sessions is the projects folder.
+func sessions(home string) []string {
+	if dir := live(home); dir != "" {
 		return []string{dir}
 	}
 	return nil
 }
 
-// Lists is the list of prompts.
-func (Agent) Lists(home string) []string { return []string{filepath.Join(home, promptsFile)} }
+// lists is the list of prompts.
+func lists(home string) []string { return []string{filepath.Join(home, promptsFile)} }
 
-// LiveAt is the projects folder.
-func (Agent) LiveAt(home string) string { return filepath.Join(home, projects) }
+// liveAt is the projects folder.
+func liveAt(home string) string { return filepath.Join(home, projects) }
 
-// Live is the projects folder.
-func (a Agent) Live(home string) string {
-	dir := a.LiveAt(home)
+// live is the projects folder.
+func live(home string) string {
+	dir := liveAt(home)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return ""
 	}
 	return dir
 }
 
-// Folder is the folder of a project.
-func (Agent) Folder() string { return "a folder of projects/" }
-
-// HomeAbove is the directory that holds the projects folder in which a path lies, if it is the user's home for the client, has
+// homeAbove is the directory that holds the projects folder in which a path lies, if it is the user's home for the client, has
 // the name of one, or the path's folder is named for a working directory.
-func (a Agent) HomeAbove(path string) string {
-	own, _ := a.DefaultHome()
+func homeAbove(path string) string {
+	own, _ := defaultHome()
 	below := ""
 	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if filepath.Base(dir) == projects {
@@ -84,8 +81,8 @@ func (a Agent) HomeAbove(path string) string {
 // minPrefix is how many hexadecimal digits of an id must be given.
 const minPrefix = 8
 
-// Find returns the files of a session: like the client, it looks into all project folders. A sub-agent's file is not a session.
-func (a Agent) Find(_ context.Context, home, id string) ([]string, error) {
+// find returns the files of a session: like the client, it looks into all project folders. A sub-agent's file is not a session.
+func find(_ context.Context, home, id string) ([]string, error) {
 	want := strings.ToLower(id)
 	if len(want) > 36 || len(strings.ReplaceAll(want, "-", "")) < minPrefix || strings.Trim(want, "0123456789abcdef-") != "" {
 		return nil, fmt.Errorf("%q: %w: expected a UUID or at least its first %d digits", id, agent.ErrBadID, minPrefix)
@@ -114,8 +111,8 @@ func (a Agent) Find(_ context.Context, home, id string) ([]string, error) {
 	return paths[:1], nil
 }
 
-// Doubles are the files of the same name in other projects' folders: a project that was moved or copied leaves one.
-func (Agent) Doubles(path, home string) []string {
+// doubles are the files of the same name in other projects' folders: a project that was moved or copied leaves one.
+func doubles(path, home string) []string {
 	if !IsID(strings.TrimSuffix(filepath.Base(path), extension)) {
 		return nil
 	}
@@ -147,8 +144,8 @@ func shutBelow(dir string) error {
 	return nil
 }
 
-// Named returns the ids of the sessions to which users have given a name, or which Claude Desktop shows under an id of its own.
-func (Agent) Named(home, name string) ([]string, error) {
+// withName returns the ids of the sessions to which users have given a name, or which Claude Desktop shows under an id of its own.
+func withName(home, name string) ([]string, error) {
 	if id, err := byTile(home, name); id != "" || err != nil {
 		return []string{id}, err
 	}
@@ -166,22 +163,10 @@ func (Agent) Named(home, name string) ([]string, error) {
 	return ids, nil
 }
 
-// Unnoticed says whether a version registers nowhere that it has a session open.
-func (Agent) Unnoticed(version string) bool { return before(version, "2.1.100") }
+// unnoticed says whether a version registers nowhere that it has a session open.
+func unnoticed(version string) bool { return before(version, "2.1.100") }
 
-// Asking is false: the client does not tell its tools in which session they run.
-func (Agent) Asking(string) bool { return false }
-
-// Lock does nothing: the client takes no locks.
-func (Agent) Lock(string, string) (release func(), err error) { return func() {}, nil }
-
-// Part says whether a file is a part of a session, not a session itself: a sub-agent's conversation.
-func (Agent) Part(path string) bool {
+// part says whether a file is a part of a session, not a session itself: a sub-agent's conversation.
+func part(path string) bool {
 	return strings.HasPrefix(filepath.Base(path), "agent-") && strings.HasSuffix(path, extension)
 }
-
-// Databases returns none: this client keeps no database of a conversation.
-func (Agent) Databases(string) []agent.Database { return nil }
-
-// Twins returns none: a session has no second file.
-func (Agent) Twins(_, _ string) []string { return nil }

@@ -40,10 +40,10 @@ func folderOf(home, cwd string) string {
 	return filepath.Join(walk.Literal(home), projects, slug)
 }
 
-// Last is the session that `claude --continue` takes: of the directory's sessions that hold a message, the one whose file was
+// last is the session that `claude --continue` takes: of the directory's sessions that hold a message, the one whose file was
 // changed last (measured with 1.0.128 and 2.1.330). A person's client passes over what `claude -p` or the SDK began, even if a person
 // has gone on with it since; `claude -p --continue` does not (measured with 2.1.332).
-func (Agent) Last(ctx context.Context, home, cwd string, any bool) (string, error) {
+func last(ctx context.Context, home, cwd string, any bool) (string, error) {
 	paths, err := filepath.Glob(filepath.Join(folderOf(home, cwd), "*"+extension))
 	if err != nil {
 		return "", err
@@ -65,13 +65,13 @@ func (Agent) Last(ctx context.Context, home, cwd string, any bool) (string, erro
 	return "", nil
 }
 
-// TakesAny says whether the arguments make the client print one answer and end.
-func (Agent) TakesAny(args []string) bool {
+// takesAny says whether the arguments make the client print one answer and end.
+func takesAny(args []string) bool {
 	return slices.Contains(args, "-p") || slices.Contains(args, "--print")
 }
 
-// FolderFor is the folder of a home that holds a directory's sessions.
-func (Agent) FolderFor(home, cwd string) (string, error) {
+// folderFor is the folder of a home that holds a directory's sessions.
+func folderFor(home, cwd string) (string, error) {
 	pattern := folderOf(home, cwd)
 	if !strings.HasSuffix(pattern, "-*") {
 		return filepath.Join(home, projects, filepath.Base(pattern)), nil

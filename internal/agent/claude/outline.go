@@ -2,9 +2,6 @@ package claude
 
 import "github.com/hist-cli/hist/internal/agent"
 
-// Outline says which members of a session's records may be shown where their words may not.
-func (Agent) Outline() *agent.Outline { return outline }
-
 var outline = &agent.Outline{
 	Values: agent.Set(
 		"type", "uuid", "parentUuid", "logicalParentUuid", "sourceToolAssistantUUID", "leafUuid", "messageId", "sessionId", "promptId", "requestId",

@@ -2,9 +2,9 @@ package claude
 
 import "strings"
 
-// Typed is what the user typed of a prompt: the client writes commands, and what they print, as prompts with marks of its own.
+// typedOf is what the user typed of a prompt: the client writes commands, and what they print, as prompts with marks of its own.
 // A command that only clears or shows something asks for nothing.
-func (Words) Typed(prompt string) string {
+func typedOf(prompt string) string {
 	text := strings.TrimSpace(prompt)
 	switch {
 	case strings.HasPrefix(text, "<local-command-"), strings.HasPrefix(text, "<bash-std"):

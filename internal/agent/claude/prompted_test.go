@@ -13,7 +13,7 @@ func TestTyped(t *testing.T) {
 		"<bash-stdout>rake</bash-stdout>":  "",
 		"<command-name>cut off":            "",
 	} {
-		if got := (Words{}).Typed(prompt); got != want {
+		if got := typedOf(prompt); got != want {
 			t.Errorf("%q: %q, want %q", prompt, got, want)
 		}
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/hist-cli/hist/internal/walk"
 )
 
-// InUse says which running client has a session open. From 2.1.100 on, each client registers in sessions/PID.json. Between two
+// inUse says which running client has a session open. From 2.1.100 on, each client registers in sessions/PID.json. Between two
 // writes nobody has the file itself open, so older clients leave no sign.
-func (Agent) InUse(path, home, thread string) (*inuse.Busy, error) {
+func inUse(path, home, thread string) (*inuse.Busy, error) {
 	notes, err := notesOn(home, thread)
 	if err != nil {
 		return nil, err
@@ -30,9 +30,9 @@ func (Agent) InUse(path, home, thread string) (*inuse.Busy, error) {
 	return inuse.Written(path)
 }
 
-// StaleNote says which note on a running client is about a process that is gone, where another one has its number now; "" if
+// staleNote says which note on a running client is about a process that is gone, where another one has its number now; "" if
 // none is.
-func (Agent) StaleNote(home, thread string) string {
+func staleNote(home, thread string) string {
 	notes, _ := notesOn(home, thread) // InUse returns the error
 	for _, n := range notes {
 		if !alive(n.pid) {

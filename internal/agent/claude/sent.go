@@ -6,9 +6,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// ReadSent is what the client of a version sends of a session.
-func (Agent) ReadSent(text []byte, _ agent.ReadAt, version string) (*session.Sent, error) {
+// readSent is what the client of a version sends of a session.
+func readSent(text []byte, _ agent.ReadAt, version string) (*session.Sent, error) {
 	return reader.Sent(text, version), nil
 }
-
-var _ agent.Reader = Agent{}

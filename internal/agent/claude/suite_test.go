@@ -21,5 +21,5 @@ func TestSuite(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	agenttest.Suite(t, claude.Agent{}, healthy)
+	agenttest.Suite(t, claude.Agent, healthy)
 }

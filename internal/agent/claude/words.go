@@ -16,12 +16,6 @@ import (
 // Words reads what records say, for timelines and reports.
 type Words struct{}
 
-// Words is Words.
-func (Agent) Words() agent.Words { return Words{} }
-
-// Title is "Claude Code".
-func (Agent) Title() string { return "Claude Code" }
-
 // Time is when a record was written.
 func (Words) Time(rec *session.Record) time.Time {
 	t, err := time.Parse(time.RFC3339, string(text(rec, fieldTimestamp)))
@@ -183,8 +177,8 @@ func (Words) Era(string) agent.Era { return agent.Era{Turns: true} }
 // TurnMark is a record that says nothing: a prompt begins a turn.
 func (Words) TurnMark() []byte { return []byte(`{"type":"mode","mode":"normal","sessionId":""}`) }
 
-// About reads a session's metadata from the records in its first bytes.
-func (Agent) About(head []byte) agent.About {
+// about reads a session's metadata from the records in its first bytes.
+func about(head []byte) agent.About {
 	var a agent.About
 	scanner := jsonl.NewScanner(shape)
 	defer scanner.Done()

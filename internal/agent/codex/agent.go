@@ -2,7 +2,6 @@ package codex
 
 import (
 	"bytes"
-	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -13,22 +12,33 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
+// Name is Codex's name in reports.
+const Name = "codex"
+
 // Agent is Codex without its rules, which package rules adds.
-type Agent struct{}
-
-// Name is "codex".
-func (Agent) Name() string { return "codex" }
-
-// Title is "Codex".
-func (Agent) Title() string { return "Codex" }
+var Agent = agent.Agent{
+	Name: Name, Title: "Codex",
+	Claims: claims, ReadName: readName, NewName: home.Name,
+	Decoder: Decoder{}, NewHistory: func() check.History { return NewHistory() }, NewLinks: newLinks,
+	Words: Words{}, Typed: typed, Thought: thought, Outline: outline,
+	About: about, Reidentify: Reidentify, IsHeader: IsHeader, OfSubagent: OfSubagent, Interactive: isInteractive,
+	ReadSent: readSent, RuleFor: ruleFor,
+	Resume: resume, ResumeIn: resumeIn, Subcommand: subcommand, Explain: explain, TooOld: clientTooOld,
+	Home: &agent.Home{
+		DefaultHome: home.Default, Sessions: home.Sessions, Lists: home.Lists, Live: live, LiveAt: liveAt, Folder: "sessions/",
+		HomeAbove: HomeAbove, Find: home.Find, Named: home.Named, InUse: home.InUse, TakesAny: takesAny, Asking: home.Asking, Lock: home.Lock,
+		Archive: &agent.Archive{Archived: archived, NewDir: newDir, Unarchive: unarchive},
+		Bounds:  &agent.Bounds{Databases: databases, Twins: home.Twins},
+	},
+}
 
 // marks are strings that only a rollout's lines have. Inside a text their quotes would be escaped.
 var marks = [][]byte{
 	[]byte(`"session_meta"`), []byte(`"response_item"`), []byte(`"event_msg"`), []byte(`"turn_context"`), []byte(`"compacted"`),
 }
 
-// Claims recognises a rollout by its name, by a record of the client's, or by the form that sessions had before 0.32.
-func (Agent) Claims(base string, head []byte) bool {
+// claims recognises a rollout by its name, by a record of the client's, or by the form that sessions had before 0.32.
+func claims(base string, head []byte) bool {
 	if _, ok := home.ParseName(base); ok {
 		return true
 	}
@@ -58,8 +68,8 @@ func bareHead(head []byte) bool {
 	return false
 }
 
-// ReadName reads a rollout's name.
-func (Agent) ReadName(base string) check.Name {
+// readName reads a rollout's name.
+func readName(base string) check.Name {
 	n := check.Name{Base: base}
 	if p, ok := home.ParseName(base); ok {
 		n.Canonical, n.ThreadID, n.FileID, n.Time = true, p.ThreadID, p.RolloutID, p.Time
@@ -67,46 +77,34 @@ func (Agent) ReadName(base string) check.Name {
 	return n
 }
 
-// NewName is a rollout's canonical name.
-func (Agent) NewName(now time.Time, thread string) string { return home.Name(now, thread) }
-
-// Decoder reads a rollout's lines.
-func (Agent) Decoder() session.Decoder { return Decoder{} }
-
-// NewHistory works out what of a session is sent.
-func (Agent) NewHistory() check.History { return NewHistory() }
-
-// NewLinks keeps the ordinals of a paginated session right.
-func (Agent) NewLinks(about session.Info) agent.Links {
-	return newNumberer(about.Paginated(), about.BaseOrdinal, about.SubagentStart)
-}
-
-// Reidentify gives a header a new thread.
-func (Agent) Reidentify(header []byte, old session.Info, thread string) []byte {
-	return Reidentify(header, old, thread)
+// newLinks keeps the ordinals of a paginated session right.
+func newLinks(about session.Info, target string) agent.Links {
+	n := newNumberer(about.Paginated(), about.BaseOrdinal, about.SubagentStart)
+	n.skips = SkipsUnread(target)
+	return n
 }
 
 // IsHeader says whether a line is a session_meta.
-func (Agent) IsHeader(line []byte) bool {
+func IsHeader(line []byte) bool {
 	rec := session.Record{Raw: line, Spans: make([]jsonl.Span, fieldCount)}
 	shape.ScanOne(line, rec.Spans)
 	Decoder{}.Decode(&rec)
 	return rec.Kind == session.Header
 }
 
-// Resume is `codex resume THREAD`; nil if the client would not accept the id.
-func (Agent) Resume(thread string) []string { return onThread("resume", thread) }
+// resume is `codex resume THREAD`; nil if the client would not accept the id.
+func resume(thread string) []string { return onThread("resume", thread) }
 
-// ResumeIn is `codex resume -C DIR THREAD`; nil if the client would not accept the id.
-func (Agent) ResumeIn(thread, dir string) []string {
+// resumeIn is `codex resume -C DIR THREAD`; nil if the client would not accept the id.
+func resumeIn(thread, dir string) []string {
 	if onThread("resume", thread) == nil {
 		return nil
 	}
 	return []string{"codex", "resume", "-C", dir, thread}
 }
 
-// Unarchive is `codex unarchive THREAD`; nil if the client would not accept the id.
-func (Agent) Unarchive(thread string) (command []string, why string) {
+// unarchive is `codex unarchive THREAD`; nil if the client would not accept the id.
+func unarchive(thread string) (command []string, why string) {
 	return onThread("unarchive", thread), "it is in the archive, from which clients from 0.145 on do not resume"
 }
 
@@ -118,8 +116,8 @@ func onThread(command, thread string) []string {
 	return []string{"codex", command, thread}
 }
 
-// TooOld says why a client before 0.145 can't read a session (measured with 0.79.0 and 0.114.0).
-func (Agent) TooOld(version string, about session.Info, compressed bool) string {
+// clientTooOld says why a client before 0.145 can't read a session (measured with 0.79.0 and 0.114.0).
+func clientTooOld(version string, about session.Info, compressed bool) string {
 	if Before(version, 0, 145) && (compressed || about.BaseThread != "") {
 		return "clients before 0.145 read neither compressed sessions nor forks that continue another file"
 	}

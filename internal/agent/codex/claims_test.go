@@ -10,12 +10,12 @@ func TestClaims(t *testing.T) {
 	for _, typ := range []string{"session_meta", "response_item", "event_msg", "turn_context", "compacted"} {
 		word := `"` + typ + `"`
 		for _, head := range []string{word, `{"type":` + word + `,`, "{\"m_p\":\"_m\"}\n{" + word, strings.Repeat("_m", 70) + word} {
-			if !(Agent{}).Claims("copy.jsonl", []byte(head)) {
+			if !Agent.Claims("copy.jsonl", []byte(head)) {
 				t.Errorf("%s is not claimed", head)
 			}
 		}
 		for _, head := range []string{word[:len(word)-1], word[1:], `\"` + typ + `\"`, ""} {
-			if (Agent{}).Claims("copy.jsonl", []byte(head)) {
+			if Agent.Claims("copy.jsonl", []byte(head)) {
 				t.Errorf("%s is claimed", head)
 			}
 		}

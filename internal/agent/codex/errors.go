@@ -87,8 +87,8 @@ func full(words string) hint {
 	return newHint("", "there is no room left where the client writes", agent.Later, agent.Resumable, "make room on the disk or raise the quota, then: hist lint SESSION says whether the end of the session was written whole", []string{words})
 }
 
-// Explain says what an error's text means; nil if it is not known.
-func (Agent) Explain(text string) *agent.Meaning {
+// explain says what an error's text means; nil if it is not known.
+func explain(text string) *agent.Meaning {
 	text = strings.ToLower(text)
 	for _, h := range hints {
 		if missing := func(word string) bool { return !strings.Contains(text, word) }; !slices.ContainsFunc(h.words, missing) {
@@ -108,8 +108,8 @@ var rulesFor = map[string]string{
 	"surrogate": "lone-surrogate",
 }
 
-// RuleFor is the rule that finds what an API refuses, "" if none does or the client speaks to another API.
-func (Agent) RuleFor(api, mend string) string {
+// ruleFor is the rule that finds what an API refuses, "" if none does or the client speaks to another API.
+func ruleFor(api, mend string) string {
 	switch {
 	case api == "anthropic" || api == "claude" || api == "bedrock":
 		return ""
@@ -118,6 +118,3 @@ func (Agent) RuleFor(api, mend string) string {
 	}
 	return rulesFor[mend]
 }
-
-// TriesAgain: no client does.
-func (Agent) TriesAgain(_, _ string) bool { return false }

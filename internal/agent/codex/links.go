@@ -28,9 +28,6 @@ type numberer struct {
 	skips    bool // the client that will resume the session does not count what it can't read
 }
 
-// For: see agent.Targeted.
-func (n *numberer) For(version string) { n.skips = SkipsUnread(version) }
-
 // SkipsUnread says whether a client gives no number to a token count with fractions, which it can't read: it shows nothing of a session
 // in which such a record has a number of its own (measured with 0.145.0; 0.150.0 counts it).
 func SkipsUnread(version string) bool { return Before(version, 0, 146) && !Before(version, 0, 145) }
@@ -85,7 +82,7 @@ func (n *numberer) Keep(line []byte, copyLine int64) ([]byte, error) {
 	}
 	ordinal, _ := ordinalOf(line)
 	o, good := ordinal.Value, ordinal.State == session.GoodOrdinal
-	header := good && o != n.original+1 && Agent{}.IsHeader(line)
+	header := good && o != n.original+1 && IsHeader(line)
 	switch {
 	case n.renumber && !header: // everything gets an ordinal, even a header without one
 	case ordinal.State == session.NoOrdinal:
@@ -135,7 +132,7 @@ func (n *numberer) Keep(line []byte, copyLine int64) ([]byte, error) {
 // first notes of the first record whether it is a header.
 func (n *numberer) first(line []byte) {
 	if !n.began && n.inserted == 0 {
-		n.headless = !Agent{}.IsHeader(line)
+		n.headless = !IsHeader(line)
 	}
 }
 

@@ -2,9 +2,6 @@ package codex
 
 import "github.com/hist-cli/hist/internal/agent"
 
-// Outline is what may be shown of a rollout's records where their words may not.
-func (Agent) Outline() *agent.Outline { return outline }
-
 var outline = &agent.Outline{
 	Values: agent.Set(
 		"type", "timestamp", "id", "call_id", "turn_id", "thread_id", "session_id", "role", "status", "name", "reason", "phase",

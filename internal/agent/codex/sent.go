@@ -16,10 +16,8 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-var _ agent.Reader = Agent{}
-
-// ReadSent is what the client of a version sends of a session.
-func (Agent) ReadSent(text []byte, at agent.ReadAt, version string) (*session.Sent, error) {
+// readSent is what the client of a version sends of a session.
+func readSent(text []byte, at agent.ReadAt, version string) (*session.Sent, error) {
 	r := newSending(at)
 	r.read(text, 0)
 	r.s.Named = r.named(at.Base)
@@ -100,7 +98,7 @@ func (r *sending) read(text []byte, depth int) {
 	header := firstHeader(text)
 	if depth == 0 {
 		r.seen[header.ID] = true
-		if name := (Agent{}).ReadName(r.at.Base); name.Canonical {
+		if name := readName(r.at.Base); name.Canonical {
 			r.seen[name.FileID] = true
 		}
 	}
@@ -158,7 +156,7 @@ func (r *sending) inherit(id string, depth int) {
 func firstHeader(text []byte) session.Info {
 	for rest := text; len(rest) > 0; {
 		line, behind, _ := bytes.Cut(rest, []byte{'\n'})
-		if (Agent{}).IsHeader(line) {
+		if IsHeader(line) {
 			return ReadHeader(line)
 		}
 		if len(bytes.TrimSpace(line)) > 0 && bytes.Contains(line, []byte(`"ordinal"`)) {
@@ -280,7 +278,7 @@ func (r *sending) itemFact(rec *session.Record) reader.Record {
 
 // named says whether the header names the thread that the file is named for.
 func (r *sending) named(base string) bool {
-	name := Agent{}.ReadName(base)
+	name := readName(base)
 	return !name.Canonical || r.header.ID == "" || strings.EqualFold(name.ThreadID, r.header.ID)
 }
 

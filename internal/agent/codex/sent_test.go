@@ -100,7 +100,7 @@ func TestSentAgainstClients(t *testing.T) {
 
 func behaviour(t *testing.T, text []byte, version string) string {
 	t.Helper()
-	sent, err := codex.Agent{}.ReadSent(text, agent.ReadAt{}, version)
+	sent, err := codex.Agent.ReadSent(text, agent.ReadAt{}, version)
 	if err != nil {
 		t.Fatal(err)
 	}

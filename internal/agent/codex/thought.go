@@ -14,7 +14,7 @@ import (
 // can't be restored: no reasoning item is made of a summary, because the API accepts none without its encrypted content.
 const thoughtHead = "[hist: your reasoning at this point was lost from the session; this is the summary of it that was shown]\n"
 
-// ThoughtFrom writes a message to the model that keeps what events show of a thought: one item_completed of reasoning, or one
+// thoughtFrom writes a message to the model that keeps what events show of a thought: one item_completed of reasoning, or one
 // or several agent_reasoning.
 func ThoughtFrom(events [][]byte) ([]byte, error) {
 	var shown []string
@@ -53,8 +53,8 @@ func KeepsThought(rec *session.Record) bool {
 	return string(rec.Role) == "developer" && bytes.HasPrefix(Text(rec, FieldFirstText), []byte(thoughtHead))
 }
 
-// Thought is the content of a reasoning item whose provider does not encrypt it, as programs that serve a local model do.
-func (Words) Thought(rec *session.Record) string {
+// thought is the content of a reasoning item whose provider does not encrypt it, as programs that serve a local model do.
+func thought(rec *session.Record) string {
 	if rec.Type != reasoningType {
 		return ""
 	}

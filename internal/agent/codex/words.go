@@ -15,9 +15,6 @@ import (
 // Words reads what the records of a rollout say.
 type Words struct{}
 
-// Words is Words.
-func (Agent) Words() agent.Words { return Words{} }
-
 // Time is the record's time stamp.
 func (Words) Time(rec *session.Record) time.Time { return Time(rec) }
 
@@ -89,8 +86,8 @@ func (Words) TurnMark() []byte {
 	return []byte(`{"timestamp":"","type":"event_msg","payload":{"type":"task_started"}}`)
 }
 
-// About reads the first line, which should be a session_meta; it names no rule.
-func (Agent) About(head []byte) agent.About {
+// about reads the first line, which should be a session_meta; it names no rule.
+func about(head []byte) agent.About {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	line = bytes.TrimSpace(line)
 	switch {
@@ -98,7 +95,7 @@ func (Agent) About(head []byte) agent.About {
 		return agent.About{Fault: "the file is empty, or begins with an empty line"}
 	case !wholeObject(line):
 		return agent.About{Fault: "the first line can't be read"}
-	case !(Agent{}).IsHeader(line):
+	case !IsHeader(line):
 		return agent.About{Fault: "the first record is no header"}
 	}
 	a := agent.About{Info: ReadHeader(line)}
@@ -120,8 +117,8 @@ func wholeObject(line []byte) bool {
 // request begins what the user typed, behind what an editor's extension has put before it.
 const request = "## My request for Codex:"
 
-// Typed is what the user typed of a prompt.
-func (Words) Typed(prompt string) string {
+// typed is what the user typed of a prompt.
+func typed(prompt string) string {
 	if _, typed, ok := strings.Cut(prompt, request); ok && strings.HasPrefix(strings.TrimSpace(prompt), "# Context from my IDE setup") {
 		return strings.TrimSpace(typed)
 	}

@@ -77,7 +77,7 @@ func DependantsOfMany() agent.DependantsBy {
 }
 
 // codexName is the agent whose homes hold more than sessions.
-var codexName = codex.Agent{}.Name()
+const codexName = codex.Name
 
 // keptAs is a session of a home, by its file's name.
 type keptAs struct{ home, base string }
@@ -142,11 +142,9 @@ func Rows(ctx context.Context, d agent.Database, base string) ([16]byte, error) 
 // Inspect is what agents say of the sessions of a home when they look at it as a whole.
 func Inspect(dir string) (list []agent.Said) {
 	for _, h := range all.Homed() {
-		in, ok := h.(agent.Inspected)
-		if !ok || h.Live(dir) == "" {
-			continue
+		if h.Inspect != nil && h.Live(dir) != "" {
+			list = append(list, h.Inspect(dir)...)
 		}
-		list = append(list, in.Inspect(dir)...)
 	}
 	return list
 }

@@ -18,21 +18,30 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// Agent is pi.
-type Agent struct{}
+// name is the agent's name in reports.
+const name = "pi"
 
-func (Agent) Name() string                      { return "pi" }
-func (Agent) Title() string                     { return "pi" }
-func (Agent) Decoder() session.Decoder          { return Decoder{} }
-func (Agent) Words() agent.Words                { return Words{} }
-func (Agent) NewHistory() check.History         { return &History{} }
-func (Agent) NewLinks(session.Info) agent.Links { return agent.NoLinks{} }
+// Agent is pi. From another directory than a session's, its client offers to fork it instead; it takes no locks, names sessions inside them,
+// and knows no difference between those of persons and of scripts. Between two writes it leaves no sign of which session it has open.
+var Agent = &agent.Agent{
+	Name: name, Title: name,
+	Claims: claims, ReadName: readName, NewName: newName,
+	Decoder: Decoder{}, NewHistory: func() check.History { return &History{} }, NewCheckers: newCheckers, Rules: allRules(), Effect: effect,
+	NewLinks: func(session.Info, string) agent.Links { return agent.NoLinks{} }, Branched: true,
+	Words: Words{}, Parts: parts, About: about, Reidentify: reidentify, IsHeader: isHeader,
+	ReadSent: readSent,
+	Resume:   resume, Explain: explain, Unnoticed: always, OnlyInPlace: always,
+	Home: &agent.Home{
+		DefaultHome: defaultHome, Sessions: sessions, Lists: func(string) []string { return nil }, Live: live, LiveAt: liveAt, Folder: "a folder of sessions/",
+		HomeAbove: homeAbove, Find: find, InUse: inUse, TakesAny: func([]string) bool { return true }, Asking: asking, Last: last, FolderFor: folderFor,
+	},
+}
 
-// Branched says that a session is a tree.
-func (Agent) Branched() {}
+// always is true of every version of the client.
+func always(string) bool { return true }
 
-// Claims recognises a session by its header, or by records that only this client writes. Its name is no sign of its own.
-func (Agent) Claims(_ string, head []byte) bool {
+// claims recognises a session by its header, or by records that only this client writes. Its name is no sign of its own.
+func claims(_ string, head []byte) bool {
 	return bytes.Contains(head, []byte(`{"type":"session",`)) && bytes.Contains(head, []byte(`"timestamp":`)) || marks.Match(head)
 }
 
@@ -42,8 +51,8 @@ var marks = regexp.MustCompile(`\{"type":"(?:message|model_change|thinking_level
 // fileName is the client's own form: the time, and an id that is a UUID or a text that the user gave.
 var fileName = regexp.MustCompile(`^(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)-\d{3}Z_([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\.jsonl$`)
 
-// ReadName reads a session's name: when it began, and its id.
-func (Agent) ReadName(base string) check.Name {
+// readName reads a session's name: when it began, and its id.
+func readName(base string) check.Name {
 	n := check.Name{Base: base}
 	if m := fileName.FindStringSubmatch(base); m != nil {
 		n.Canonical, n.Time, n.ThreadID = true, m[1], m[2]
@@ -54,24 +63,24 @@ func (Agent) ReadName(base string) check.Name {
 // IsID says whether a text can be a session's id.
 func IsID(s string) bool { return fileName.MatchString("2026-01-01T00-00-00-000Z_" + s + ".jsonl") }
 
-// NewName is a session's file name.
-func (Agent) NewName(now time.Time, thread string) string {
+// newName is a session's file name.
+func newName(now time.Time, thread string) string {
 	if !IsID(thread) {
 		return ""
 	}
 	return now.UTC().Format("2006-01-02T15-04-05") + "-000Z_" + thread + ".jsonl"
 }
 
-// Resume is `pi --session ID`.
-func (Agent) Resume(thread string) []string {
+// resume is `pi --session ID`.
+func resume(thread string) []string {
 	if !IsID(thread) {
 		return nil
 	}
 	return []string{"pi", "--session", thread}
 }
 
-// About reads a session's header, which may stand behind lines that are none.
-func (Agent) About(head []byte) (a agent.About) {
+// about reads a session's header, which may stand behind lines that are none.
+func about(head []byte) (a agent.About) {
 	scanner := jsonl.NewScanner(shape)
 	defer scanner.Done()
 	spans := make([]jsonl.Span, fields)
@@ -85,7 +94,7 @@ func (Agent) About(head []byte) (a agent.About) {
 		if r := gjson.ParseBytes(line); r.Get("type").String() == "session" {
 			a.Info = session.Info{ID: r.Get("id").String(), SessionID: r.Get("id").String(), CWD: r.Get("cwd").String(), Mode: "version " + r.Get("version").String()}
 			if from := r.Get("parentSession").String(); from != "" {
-				a.Info.ForkedFrom = (Agent{}).ReadName(filepath.Base(strings.ReplaceAll(from, `\`, "/"))).ThreadID
+				a.Info.ForkedFrom = readName(filepath.Base(strings.ReplaceAll(from, `\`, "/"))).ThreadID
 			}
 			a.Created, _ = time.Parse(time.RFC3339, r.Get("timestamp").String())
 			if a.Info.ID == "" {
@@ -105,13 +114,13 @@ func (Agent) About(head []byte) (a agent.About) {
 	return a
 }
 
-// Reidentify makes a header that of a fork under a new id.
-func (Agent) Reidentify(header []byte, _ session.Info, thread string) []byte {
+// reidentify makes a header that of a fork under a new id.
+func reidentify(header []byte, _ session.Info, thread string) []byte {
 	return session.Splice(header, session.SetMember(header, "", "id", quote(thread)))
 }
 
-// IsHeader says whether a line is a header.
-func (Agent) IsHeader(line []byte) bool { return gjson.GetBytes(line, "type").String() == "session" }
+// isHeader says whether a line is a header.
+func isHeader(line []byte) bool { return gjson.GetBytes(line, "type").String() == "session" }
 
 // History is what the client sends of a session, as the checker found out.
 type History struct{ of *checker }
@@ -149,7 +158,5 @@ func (h *History) Items() (seen, mended int64) {
 }
 
 var (
-	_ agent.Branched     = Agent{}
-	_ agent.Reidentifier = Agent{}
-	_ check.Settler      = (*checker)(nil)
+	_ check.Settler = (*checker)(nil)
 )

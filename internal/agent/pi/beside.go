@@ -58,7 +58,7 @@ func (b *beside) neighbours() []neighbour {
 			continue
 		}
 		if head := headOf(p); len(head) > 0 {
-			b.files = append(b.files, neighbour{p, Agent{}.About(head)})
+			b.files = append(b.files, neighbour{p, about(head)})
 		}
 	}
 	return b.files

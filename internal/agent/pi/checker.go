@@ -52,9 +52,9 @@ type found struct {
 	chosen  bool
 }
 
-// NewCheckers makes the one checker that sees the whole chain.
-func (a Agent) NewCheckers(run *check.Run) []check.Checker {
-	c := &checker{run: run, traits: traitsOf(run.Options().For[a.Name()]), view: &view{head: -1, last: -1, adds: map[int][]int{}}, lost: map[string]int{}, broken: map[int]bool{}, owners: map[int]*found{}}
+// newCheckers makes the one checker that sees the whole chain.
+func newCheckers(run *check.Run) []check.Checker {
+	c := &checker{run: run, traits: traitsOf(run.Options().For[name]), view: &view{head: -1, last: -1, adds: map[int][]int{}}, lost: map[string]int{}, broken: map[int]bool{}, owners: map[int]*found{}}
 	c.beside = &beside{opts: run.Options()}
 	if h, ok := run.History().(*History); ok {
 		h.of = c
@@ -78,7 +78,7 @@ func (c *checker) Record(rec *session.Record) {
 	f.mended = rec.Mended || rec.Pos.Part > 0
 	c.facts = append(c.facts, *f)
 	if f.header() && c.headerAt() == len(c.facts)-1 {
-		c.run.SetHeader(Agent{}.About(rec.Raw).Info, rec.Pos)
+		c.run.SetHeader(about(rec.Raw).Info, rec.Pos)
 	}
 	if c.voice == "" && f.role == "assistant" && f.kind == "message" {
 		for _, key := range []string{"api", "provider", "model"} {
@@ -124,7 +124,7 @@ func (c *checker) era() {
 	role := func(role string) bool {
 		return slices.ContainsFunc(c.facts, func(f fact) bool { return f.role == role })
 	}
-	if c.run.Options().For[Agent{}.Name()] == "" && role("assistant") && !role("system") {
+	if c.run.Options().For[name] == "" && role("assistant") && !role("system") {
 		c.traits = traits{NullContentFails: true, UsageNeeded: true, NullRefused: true, Glues: true}
 	}
 }

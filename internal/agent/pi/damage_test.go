@@ -62,7 +62,7 @@ func repaired(t testing.TB, name string, text []byte) []byte {
 
 func sent(t testing.TB, text []byte) *session.Sent {
 	t.Helper()
-	s, err := pi.Agent{}.ReadSent(text, agent.ReadAt{}, "")
+	s, err := pi.Agent.ReadSent(text, agent.ReadAt{}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

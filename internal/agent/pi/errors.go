@@ -44,8 +44,8 @@ const (
 	shapeStep    = "hist repair SESSION, then resume"
 )
 
-// Explain says what an error's text means; nil if it is not known.
-func (Agent) Explain(text string) *agent.Meaning {
+// explain says what an error's text means; nil if it is not known.
+func explain(text string) *agent.Meaning {
 	text = strings.ToLower(text)
 	for i := range meanings {
 		if strings.Contains(text, meanings[i].Words) {

@@ -57,6 +57,12 @@ func (Decoder) Shape() *jsonl.Shape { return shape }
 func (Decoder) Paths() int          { return fields }
 func (Decoder) Starts() [][]byte    { return starts }
 
+// Shorten is nil: the client reads no record that lacks a member.
+func (Decoder) Shorten([]byte, bool) []byte { return nil }
+
+// Weigh is negative: of two values of a key none is known to be better.
+func (Decoder) Weigh(*session.Record) int { return -1 }
+
 // MaxDepth is 0: no measured client minds how deep an object is.
 func (Decoder) MaxDepth() int { return 0 }
 

@@ -22,8 +22,8 @@ const (
 	minPrefix   = 4          // how much of an id must be given
 )
 
-// DefaultHome is $PI_CODING_AGENT_DIR or ~/.pi/agent.
-func (Agent) DefaultHome() (string, error) {
+// defaultHome is $PI_CODING_AGENT_DIR or ~/.pi/agent.
+func defaultHome() (string, error) {
 	if dir := os.Getenv("PI_CODING_AGENT_DIR"); dir != "" {
 		return filepath.Abs(dir)
 	}
@@ -34,14 +34,14 @@ func (Agent) DefaultHome() (string, error) {
 	return filepath.Join(user, ".pi", "agent"), nil
 }
 
-// LiveAt is the folder of sessions.
-func (Agent) LiveAt(home string) string { return filepath.Join(home, sessionsDir) }
+// liveAt is the folder of sessions.
+func liveAt(home string) string { return filepath.Join(home, sessionsDir) }
 
-// Live is the same, "" if it is not there or is another agent's: those have no folders that are named for directories.
-func (a Agent) Live(home string) string {
-	own, _ := a.DefaultHome()
-	if named, _ := filepath.Glob(filepath.Join(walk.Literal(a.LiveAt(home)), "--*--")); len(named) > 0 || home == own && isDir(a.LiveAt(home)) {
-		return a.LiveAt(home)
+// live is the same, "" if it is not there or is another agent's: those have no folders that are named for directories.
+func live(home string) string {
+	own, _ := defaultHome()
+	if named, _ := filepath.Glob(filepath.Join(walk.Literal(liveAt(home)), "--*--")); len(named) > 0 || home == own && isDir(liveAt(home)) {
+		return liveAt(home)
 	}
 	return ""
 }
@@ -51,22 +51,16 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Sessions is the folder of sessions.
-func (a Agent) Sessions(home string) []string {
-	if dir := a.Live(home); dir != "" {
+// sessions is the folder of sessions.
+func sessions(home string) []string {
+	if dir := live(home); dir != "" {
 		return []string{dir}
 	}
 	return nil
 }
 
-// Lists are none: the folder of files is all there is.
-func (Agent) Lists(string) []string { return nil }
-
-// Folder is the folder of a project.
-func (Agent) Folder() string { return "a folder of sessions/" }
-
-// HomeAbove is the directory above the folder of sessions in which a path lies, by the form of its project's folder.
-func (Agent) HomeAbove(path string) string {
+// homeAbove is the directory above the folder of sessions in which a path lies, by the form of its project's folder.
+func homeAbove(path string) string {
 	folder := filepath.Dir(path)
 	name, root := filepath.Base(folder), filepath.Dir(folder)
 	if filepath.Base(root) == sessionsDir && strings.HasPrefix(name, "--") && strings.HasSuffix(name, "--") {
@@ -75,22 +69,22 @@ func (Agent) HomeAbove(path string) string {
 	return ""
 }
 
-// Find returns the file of the session whose header has an id, or the newest of those whose id begins so: like the client, in the folder of
+// find returns the file of the session whose header has an id, or the newest of those whose id begins so: like the client, in the folder of
 // each directory.
-func (a Agent) Find(_ context.Context, home, id string) ([]string, error) {
+func find(_ context.Context, home, id string) ([]string, error) {
 	if len(id) < minPrefix || !IsID(strings.TrimRight(id, "-")) {
 		return nil, fmt.Errorf("%q: %w: expected an id or at least its first %d characters", id, agent.ErrBadID, minPrefix)
 	}
-	paths, err := filepath.Glob(filepath.Join(walk.Literal(a.LiveAt(home)), "*", "*"+extension))
+	paths, err := filepath.Glob(filepath.Join(walk.Literal(liveAt(home)), "*", "*"+extension))
 	if err != nil {
 		return nil, fmt.Errorf("looking for session %s: %w", id, err)
 	}
 	var found []string
 	ids := map[string]bool{}
 	for _, p := range paths {
-		is := a.ReadName(filepath.Base(p)).ThreadID
+		is := readName(filepath.Base(p)).ThreadID
 		if is == "" || !strings.HasPrefix(is, id) { // the header counts, but most have the id of their name
-			is = a.About(headOf(p)).Info.ID
+			is = about(headOf(p)).Info.ID
 		}
 		switch {
 		case is == id:
@@ -102,8 +96,8 @@ func (a Agent) Find(_ context.Context, home, id string) ([]string, error) {
 	}
 	switch {
 	case len(found) == 0:
-		if _, err := os.ReadDir(a.LiveAt(home)); os.IsPermission(err) {
-			return nil, fmt.Errorf("%s: %w below %s: %w", id, agent.ErrShut, home, cause.Denied(a.LiveAt(home), cause.Of(err)))
+		if _, err := os.ReadDir(liveAt(home)); os.IsPermission(err) {
+			return nil, fmt.Errorf("%s: %w below %s: %w", id, agent.ErrShut, home, cause.Denied(liveAt(home), cause.Of(err)))
 		}
 		return nil, fmt.Errorf("%s: %w below %s", id, agent.ErrNoSession, home)
 	case len(ids) > 1:
@@ -112,15 +106,12 @@ func (a Agent) Find(_ context.Context, home, id string) ([]string, error) {
 	return found[:1], nil
 }
 
-// Named is none: names stand in the sessions.
-func (Agent) Named(_, _ string) ([]string, error) { return nil, nil }
-
-// InUse says who uses a session: nothing in its folder tells, so it is a process that writes to the file or a client in its directory.
-func (a Agent) InUse(path, _, _ string) (*inuse.Busy, error) {
+// inUse says who uses a session: nothing in its folder tells, so it is a process that writes to the file or a client in its directory.
+func inUse(path, _, _ string) (*inuse.Busy, error) {
 	if busy, err := inuse.Written(path); busy != nil || err != nil {
 		return busy, err
 	}
-	cwd := a.About(headOf(path)).Info.CWD
+	cwd := about(headOf(path)).Info.CWD
 	procs, _ := os.ReadDir("/proc")
 	for _, p := range procs {
 		pid, err := strconv.Atoi(p.Name())
@@ -136,49 +127,29 @@ func (a Agent) InUse(path, _, _ string) (*inuse.Busy, error) {
 	return nil, nil
 }
 
-// Unnoticed is true: between two writes a client leaves no sign of which session it has open.
-func (Agent) Unnoticed(string) bool { return true }
+// asking says whether this process was started by the client while it works in the session.
+func asking(thread string) bool { return thread != "" && os.Getenv("PI_SESSION_ID") == thread }
 
-// Asking says whether this process was started by the client while it works in the session.
-func (Agent) Asking(thread string) bool { return thread != "" && os.Getenv("PI_SESSION_ID") == thread }
-
-// TakesAny is true: the client knows no difference between sessions of persons and of scripts.
-func (Agent) TakesAny([]string) bool { return true }
-
-// Lock does nothing: the client takes no locks.
-func (Agent) Lock(_, _ string) (release func(), err error) { return func() {}, nil }
-
-// OnlyInPlace is true: from another directory the client offers to fork a session instead.
-func (Agent) OnlyInPlace(string) bool { return true }
-
-// FolderFor is where the client looks for the sessions of a directory.
-func (a Agent) FolderFor(home, cwd string) (string, error) {
-	return filepath.Join(a.LiveAt(home), folderOf(cwd)), nil
+// folderFor is where the client looks for the sessions of a directory.
+func folderFor(home, cwd string) (string, error) {
+	return filepath.Join(liveAt(home), folderOf(cwd)), nil
 }
 
-// Last is the file that was written last in the folder of a directory, of those with a header.
-func (a Agent) Last(_ context.Context, home, cwd string, _ bool) (string, error) {
+// last is the file that was written last in the folder of a directory, of those with a header.
+func last(_ context.Context, home, cwd string, _ bool) (string, error) {
 	folder := "*"
 	if cwd != "" {
 		folder = walk.Literal(folderOf(cwd))
 	}
-	paths, err := filepath.Glob(filepath.Join(walk.Literal(a.LiveAt(home)), folder, "*"+extension))
+	paths, err := filepath.Glob(filepath.Join(walk.Literal(liveAt(home)), folder, "*"+extension))
 	if err != nil {
 		return "", err
 	}
 	slices.SortStableFunc(paths, func(x, y string) int { return cmp.Compare(walk.Modified(y), walk.Modified(x)) })
 	for _, p := range paths {
-		if a.About(headOf(p)).Fault == "" {
+		if about(headOf(p)).Fault == "" {
 			return p, nil
 		}
 	}
 	return "", nil
 }
-
-var (
-	_ agent.Homed     = Agent{}
-	_ agent.Local     = Agent{}
-	_ agent.Foldered  = Agent{}
-	_ agent.Continuer = Agent{}
-	_ agent.Unnoticed = Agent{}
-)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/cmd"
-	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/pi"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/testkit/agenttest"
@@ -25,7 +24,7 @@ func TestSuite(t *testing.T) {
 	for _, scenario := range []string{"clean", "parallel"} {
 		_, sessions[scenario] = recording(t, "1.5.2", scenario)
 	}
-	agenttest.Suite(t, pi.Agent{}, sessions)
+	agenttest.Suite(t, pi.Agent, sessions)
 }
 
 // happened are the recordings to which something happened.
@@ -160,7 +159,7 @@ func TestCommandLine(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", dir)
 	ids := make([]string, len(files))
 	for i, f := range files {
-		ids[i] = pi.Agent{}.ReadName(filepath.Base(f)).ThreadID
+		ids[i] = pi.Agent.ReadName(filepath.Base(f)).ThreadID
 	}
 	has := func(out string, words ...string) {
 		t.Helper()
@@ -250,5 +249,3 @@ func TestLinear(t *testing.T) {
 		}
 	}
 }
-
-var _ agent.Reader = pi.Agent{}

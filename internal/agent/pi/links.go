@@ -80,7 +80,7 @@ func mended(k int) func(*fact) {
 
 // threadID is the id that the file's name gives a session; sure is false if it gives none.
 func (c *checker) threadID() (id string, sure bool) {
-	if id := (Agent{}).ReadName(c.run.Options().Name.Base).ThreadID; id != "" {
+	if id := readName(c.run.Options().Name.Base).ThreadID; id != "" {
 		return id, true
 	}
 	return fmt.Sprintf("hist-%s", freshID(map[string]int{}, c.facts[0].sum)), false

@@ -34,8 +34,8 @@ var (
 	ruleSharedFolder = texts.Rule(finding.Rule{Name: "shared-folder", Family: "store", Impact: finding.Notes, Fix: finding.NoFix, Home: true})
 )
 
-// Rules are pi's own rules, and those of others that its checker reports.
-func (Agent) Rules() []*finding.Rule {
+// allRules are pi's own rules, and those of others that its checker reports.
+func allRules() []*finding.Rule {
 	return []*finding.Rule{
 		ruleLostHeader, ruleLateHeader, ruleWrongHeader, ruleLostVersion, ruleForeignLine, ruleRecordID, ruleSameRecord, ruleBrokenLink, ruleWrongEnd,
 		check.CallWithoutOutput, check.OutputWithoutCall, check.DuplicateOutput, ruleOutOfPlace, ruleBadShape, ruleUnknownRole, ruleBadCall, ruleRefusedImage,
@@ -43,8 +43,8 @@ func (Agent) Rules() []*finding.Rule {
 	}
 }
 
-// Effect says what versions do with damage that any agent's session may have.
-func (Agent) Effect(rule *finding.Rule, version string) (finding.Impact, string) {
+// effect says what versions do with damage that any agent's session may have.
+func effect(rule *finding.Rule, version string) (finding.Impact, string) {
 	impact := rule.Impact
 	switch rule.Name {
 	case "bom":

@@ -72,8 +72,8 @@ func behindParent(line []byte) []byte {
 	return line[v.Index+len(v.Raw):]
 }
 
-// ReadSent is what the client of a version sends of a session.
-func (Agent) ReadSent(text []byte, _ agent.ReadAt, version string) (*session.Sent, error) {
+// readSent is what the client of a version sends of a session.
+func readSent(text []byte, _ agent.ReadAt, version string) (*session.Sent, error) {
 	t := traitsOf(version)
 	v, lines := viewOf(text, t)
 	r := v.read(t)

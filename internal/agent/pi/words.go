@@ -23,8 +23,8 @@ func (Words) Time(rec *session.Record) time.Time {
 	return t.UTC()
 }
 
-// Parts takes an answer with calls apart: its words, and each call. An answer that failed or was stopped also ends the turn.
-func (Words) Parts(rec *session.Record) (list []session.Record) {
+// parts takes an answer with calls apart: its words, and each call. An answer that failed or was stopped also ends the turn.
+func parts(rec *session.Record) (list []session.Record) {
 	ended := rec.Type == "message/assistant" && failed.Match(rec.Raw)
 	if rec.Kind != session.Call {
 		if list = []session.Record{*rec}; !ended {

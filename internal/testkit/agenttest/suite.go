@@ -18,12 +18,12 @@ const thread = "01a1edfd-e191-74b0-9003-79b97f4a7c15"
 
 // Suite tries what holds for every agent, on sessions of it in which nothing is damaged, by their names. The agent must be
 // one of all.Agents.
-func Suite(t *testing.T, a agent.Agent, healthy map[string][]byte) {
+func Suite(t *testing.T, a *agent.Agent, healthy map[string][]byte) {
 	t.Helper()
 	if name := a.ReadName(a.NewName(time.Now(), thread)); !name.Canonical || name.ThreadID != thread {
 		t.Errorf("a name that the agent makes reads as %+v", name)
 	}
-	if len(a.Resume(thread)) == 0 || a.Title() == "" {
+	if len(a.Resume(thread)) == 0 || a.Title == "" {
 		t.Error("no command resumes a thread, or the agent has no title")
 	}
 	if a.Claims("notes.jsonl", []byte("{\"note\":\"something else\"}\n")) {
@@ -36,12 +36,12 @@ func Suite(t *testing.T, a agent.Agent, healthy map[string][]byte) {
 }
 
 // whole: a healthy session is claimed by its bytes, has no finding but notes, and is repaired to the same bytes.
-func whole(t *testing.T, a agent.Agent, text []byte) {
+func whole(t *testing.T, a *agent.Agent, text []byte) {
 	if !a.Claims("copy.jsonl", text) {
 		t.Error("the agent does not claim its session by its bytes")
 	}
 	res := linted(t, text)
-	if res.Summary.Agent != a.Name() || res.Summary.Records == 0 {
+	if res.Summary.Agent != a.Name || res.Summary.Records == 0 {
 		t.Errorf("%+v", res.Summary)
 	}
 	for _, f := range res.Findings {

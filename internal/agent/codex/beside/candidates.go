@@ -93,7 +93,7 @@ func headerLine(ctx context.Context, path string) []byte {
 	line := bytes.TrimRight(firstLine(ctx, src), "\r\n")
 	dec := codex.Decoder{}
 	v := jsonl.NewScanner(dec.Shape()).Scan(line, make([]jsonl.Span, dec.Paths()))
-	if v.Fault != jsonl.None || v.Surrogate >= 0 || !(codex.Agent{}).IsHeader(line) {
+	if v.Fault != jsonl.None || v.Surrogate >= 0 || !codex.IsHeader(line) {
 		return nil // it may be the damaged header of the session itself
 	}
 	return line

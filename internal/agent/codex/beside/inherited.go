@@ -65,7 +65,7 @@ func (h *Home) linted(ctx context.Context, path string) (*lint.Result, error) {
 		return nil, nil //nolint:nilerr // told of the ancestor itself
 	}
 	defer src.Close()
-	res, err := lint.Source(ctx, src, lint.Options{Name: lint.NameOf(path, true), Agent: codex.Agent{}.Name()})
+	res, err := lint.Source(ctx, src, lint.Options{Name: lint.NameOf(path, true), Agent: codex.Name})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -72,7 +72,7 @@ func sameRollout(listed, path string) bool {
 
 // outside says whether a listed file lies in another home, as in one that was copied.
 func (h *Home) outside(listed string) bool {
-	above := (codex.Agent{}).HomeAbove(listed)
+	above := codex.HomeAbove(listed)
 	return above != "" && !samePath(above, h.dir)
 }
 

@@ -11,30 +11,34 @@ import (
 )
 
 // Agent is Codex with its rules.
-type Agent struct{ codex.Agent }
+var Agent = func() *agent.Agent {
+	a := codex.Agent
+	a.About, a.NewCheckers, a.Rules, a.Effect = about, newCheckers, rules(), effect
+	return &a
+}()
 
-// About reads the first line, which should be a session_meta.
-func (a Agent) About(head []byte) agent.About {
-	about := a.Agent.About(head)
+// about reads the first line, which should be a session_meta.
+func about(head []byte) agent.About {
+	about := codex.Agent.About(head)
 	if about.Fault != "" {
 		about.Rule = ruleBadHeader
 	}
 	return about
 }
 
-// NewCheckers makes Codex's checkers; run's history must be Codex's.
-func (Agent) NewCheckers(run *check.Run) []check.Checker {
+// newCheckers makes Codex's checkers; run's history must be Codex's.
+func newCheckers(run *check.Run) []check.Checker {
 	return NewCheckers(run, run.History().(*codex.History))
 }
 
-// Rules are all rules that Codex's checkers report, and those about what lies beside its sessions.
-func (Agent) Rules() []*finding.Rule {
+// rules are all rules that Codex's checkers report, and those about what lies beside its sessions.
+func rules() []*finding.Rule {
 	return slices.Concat(headerRules, ordinalRules, callRules, turnRules, itemRules, restartRules, StoreRules)
 }
 
-// Effect is what a version of Codex, or the newest known if it is "", does with damage that any agent's session can have
+// effect is what a version of Codex, or the newest known if it is "", does with damage that any agent's session can have
 // (measured: docs/dev/codex-behaviour.md).
-func (Agent) Effect(rule *finding.Rule, version string) (finding.Impact, string) {
+func effect(rule *finding.Rule, version string) (finding.Impact, string) {
 	return impactIn(version, rule), texts.Effect(rule)
 }
 

@@ -29,7 +29,7 @@ type run struct {
 //   - calls, and after them messages, claim the holes that they fill, before the restart rules look at those that are left;
 //   - the restart rules come before the turns, because they ask for the current turn before the next one begins.
 func NewCheckers(of *check.Run, history *codex.History) []check.Checker {
-	s := &run{Run: of, opts: of.Options(), holes: of.Holes(), history: history, client: of.Options().For[codex.Agent{}.Name()]}
+	s := &run{Run: of, opts: of.Options(), holes: of.Holes(), history: history, client: of.Options().For[codex.Name]}
 	s.setHeader(session.Info{}, session.Pos{})
 	turns := newTurnChecker(s)
 	return []check.Checker{
