@@ -218,7 +218,7 @@ func measure(t *testing.T, h *Home, id, name string, data []byte, whole, own []s
 func TestBehaviourPage(t *testing.T) {
 	var page strings.Builder
 	page.WriteString(pageHead)
-	for _, version := range []string{"2.1.330", "2.1.2"} {
+	for _, version := range []string{"2.1.332", "2.1.2"} {
 		m, ok := measured(t, version, version)
 		if !ok {
 			continue
@@ -304,7 +304,7 @@ The tables are measured by ` + "`go test ./testing/claude/clienttest -run TestRe
 ` + "`-versions 2.1.330 -written VERSION`" + `. In CI, the tests drive two versions through a few kinds of damage, and fail if a repaired
 session is refused, breaks a rule or sends less.
 
-2.1.331 and 2.1.332 did the same as 2.1.330 in each of the 158 rows below. Where no message of the conversation is left, 2.1.2 refuses in
+2.1.330, 2.1.331 and 2.1.332 did the same with sessions that 2.1.330 wrote, in each of 158 rows. Where no message of the conversation is left, 2.1.2 refuses in
 some runs, and in others sends a request with nothing of it.
 `
 
