@@ -283,13 +283,13 @@ func clientsOf(c *cli.Context) (clients, error) {
 }
 
 func providerFlag() cli.Flag {
-	return &cli.StringFlag{Name: "provider", Usage: "judge by what this `API` refuses: openai, azure or compatible (default: the session's own)"}
+	return &cli.StringFlag{Name: "provider", Usage: "the `API` that the session goes on with, if it is another than the session's own: " + strings.Join(lint.Providers(), ", ") + "; =NAME behind it is the provider's name in Codex's config"}
 }
 
 // knownProvider checks a provider that was given on the command line.
 func knownProvider(name string) error {
-	if name != "" && !slices.ContainsFunc(lint.Providers, func(p lint.Provider) bool { return p.Name == name }) {
-		return usage("--provider is %q; it takes openai, azure or compatible", name)
+	if err := lint.CheckProvider(name); err != nil {
+		return usage("%v", err)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func (p *preRun) card(t target) error {
 	if partial := r.result.Summary.Partial; partial != nil {
 		return fmt.Errorf("%s: no card, read up to byte %d only: %w", t.path, r.result.Summary.Bytes, partial)
 	}
-	card, err := restart.Make(p.c.Context, r.src, r.result, restart.Options{CWD: p.log.CWD, Content: p.c.Bool("show-content"), Live: opts.Live})
+	card, err := restart.Make(p.c.Context, r.src, r.result, restart.Options{Lint: opts, CWD: p.log.CWD, Content: p.c.Bool("show-content"), Live: opts.Live})
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/lint"
 )
 
 //go:embed completion.tmpl
@@ -142,7 +143,7 @@ func flagValues(command, flag string) []string {
 	case "rule":
 		return ruleNames()
 	case "provider":
-		return []string{"openai", "azure", "compatible"}
+		return lint.Providers()
 	case "color":
 		return []string{"auto", "always", "never"}
 	case "only":

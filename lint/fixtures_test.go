@@ -212,6 +212,9 @@ func setFlags(t *testing.T, opts *Options, flags []string) {
 		case f == "--for-claude" && i+1 < len(flags):
 			i++
 			opts.For = map[string]string{"claude": flags[i]}
+		case f == "--provider" && i+1 < len(flags):
+			i++
+			opts.Provider = flags[i]
 		case f == "--branch" && i+1 < len(flags):
 			i++
 			opts.Branch = flags[i]

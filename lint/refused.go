@@ -10,10 +10,13 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 )
@@ -66,7 +69,8 @@ const maxReread = 1 << 30
 // error.
 func (res *Result) resolve(ctx context.Context, a *agent.Agent, run *check.Run, text func() (io.Reader, error)) error {
 	list, opts := refusalsOf(run), run.Options()
-	if len(list) == 0 && len(opts.DropThinking) == 0 {
+	changes := check.Changes(opts.Provider, res.Summary.Header.Provider)
+	if len(list) == 0 && len(opts.DropThinking) == 0 && !changes {
 		return nil
 	}
 	if a.ReadSent == nil {
@@ -83,7 +87,7 @@ func (res *Result) resolve(ctx context.Context, a *agent.Agent, run *check.Run, 
 	if err != nil || len(whole) > maxReread || ctx.Err() != nil {
 		return cmp.Or(err, ctx.Err())
 	}
-	r := &resolver{res: res, agent: a, text: whole, strip: opts.StripEncrypted, version: opts.For[a.Name]}
+	r := &resolver{res: res, agent: a, text: whole, strip: opts.StripEncrypted || check.Reseals(opts.Provider, res.Summary.Header.Provider), version: opts.For[a.Name]}
 	at := agent.ReadAt{Base: opts.Name.Base, Parent: Parents(ctx, a, opts.Home, res.Summary.Header)}
 	if r.sent, err = a.ReadSent(whole, at, cmp.Or(r.version, res.Summary.Header.Version)); err != nil {
 		return err
@@ -92,6 +96,9 @@ func (res *Result) resolve(ctx context.Context, a *agent.Agent, run *check.Run, 
 		r.resolve(one)
 	}
 	r.dropThinking(opts.DropThinking)
+	if changes {
+		r.change(opts.Provider)
+	}
 	slices.SortStableFunc(res.Findings, func(a, b Finding) int { return a.Pos.Compare(b.Pos) })
 	return nil
 }
@@ -133,7 +140,9 @@ func (r *resolver) resolve(one refusal) {
 			return
 		}
 	case "settings", "provider":
-		r.unsaid(one)
+		if !r.persisted(one) {
+			r.unsaid(one)
+		}
 		return
 	}
 	if r.strip {
@@ -192,6 +201,67 @@ func (r *resolver) dropThinking(lines []int64) {
 	}
 	if whole.Rule != nil {
 		r.report(whole)
+	}
+}
+
+// agentTools are the tools that are offered because of session.AgentsSetting.
+var agentTools = []string{"spawn_agent", "send_message", "followup_task", "wait_agent", "interrupt_agent", "list_agents"}
+
+// persisted says whether what is refused is a tool that is offered because a setting in the session says so, and reports that setting.
+func (r *resolver) persisted(one refusal) bool {
+	if len(one.IDs) == 0 || !slices.Contains(agentTools, one.IDs[0][strings.LastIndexByte(one.IDs[0], '.')+1:]) {
+		return false
+	}
+	f, known := Finding{}, false
+	for _, s := range r.sent.Settings {
+		known = known || s.Name == session.AgentsSetting
+		if s.Name != session.AgentsSetting || string(s.Value) != `"v2"` {
+			continue
+		}
+		if f.Rule == nil {
+			f = r.at(s.Pos, fmt.Sprintf("%s%s: it is offered because the session says %s %s%s; without it, no agents work beside this one", refusesAll, one.Meaning, s.Name, s.Value, often(one.times)))
+		}
+		f.Fix, f.Edits = Exact, append(f.Edits, r.splice(s.Pos, s.Value, Cut{End: len(s.Value), New: []byte(`"disabled"`)}))
+	}
+	if f.Rule != nil {
+		r.report(f)
+	}
+	return known // if it says anything else, it has been mended since
+}
+
+// change reports what another provider does not know of the session that is to go on with it.
+func (r *resolver) change(to string) {
+	provider, name := check.Asked(to)
+	for _, s := range r.sent.Settings {
+		if quoted := jsonl.AppendQuote(nil, name); name != "" && s.Name == session.ProviderSetting && !bytes.Equal(s.Value, quoted) {
+			f := r.at(s.Pos, fmt.Sprintf("the session names the provider %s: it is to go on with %s", s.Value, quoted))
+			f.Impact, f.Fix, f.Edits = Blocks, Exact, []Edit{r.splice(s.Pos, s.Value, Cut{End: len(s.Value), New: quoted})}
+			r.report(f)
+		}
+	}
+	for i := r.sent.Inherited; i < len(r.sent.Items); i++ {
+		it := &r.sent.Items[i]
+		if r.within(it.Content) < 0 || r.strip && api.Sealed(it.Content) {
+			continue
+		}
+		faults := api.Foreign(it.Content, provider.Name, it.Block >= 0)
+		if it.Other && it.Kind == session.ReasoningItem && provider.Name == "anthropic" {
+			faults = []api.Fault{{What: "it is thinking of another maker's model", Mend: "item"}}
+		}
+		if len(faults) == 0 {
+			continue
+		}
+		kind := gjson.GetBytes(it.Content, "type").String()
+		if faults[0].Mend == "tell" {
+			faults = faults[:1]
+			faults[0].What = "it knows no " + kind + ", which becomes text"
+		}
+		f := r.about(i, "")
+		for _, fault := range faults {
+			f.Message = fmt.Sprintf("the provider %s would refuse it: %s", provider.Name, fault.What)
+			r.mend(&f, i, fault)
+		}
+		r.report(f)
 	}
 }
 
@@ -288,11 +358,18 @@ func (r *resolver) placed(one refusal, p api.Place, named int, moved bool) Findi
 // about is a finding about an item, without a fix.
 func (r *resolver) about(i int, message string) Finding {
 	it := &r.sent.Items[i]
-	f := Finding{Rule: check.Refused, Impact: Rejects, Fix: NoFix, Pos: it.Pos, IDs: strings.TrimSpace(it.ID + " " + it.CallID), Message: message}
-	start, end := r.line(it.Pos.Line)
-	f.Offset = int64(start)
-	f.On = Ref{Pos: it.Pos, Offset: int64(start), Size: int64(min(end+1, len(r.text)) - start)}
+	f := r.at(it.Pos, message)
+	f.IDs = strings.TrimSpace(it.ID + " " + it.CallID)
 	return f
+}
+
+// at is a finding about a record, without a fix.
+func (r *resolver) at(pos session.Pos, message string) Finding {
+	start, end := r.line(pos.Line)
+	return Finding{
+		Rule: check.Refused, Impact: Rejects, Fix: NoFix, Pos: pos, Message: message, Offset: int64(start),
+		On: Ref{Pos: pos, Offset: int64(start), Size: int64(min(end+1, len(r.text)) - start)},
+	}
 }
 
 // placeOf is a place as the API's errors write it.
@@ -348,6 +425,8 @@ func (r *resolver) mend(f *Finding, i int, fault api.Fault) {
 		f.Edits = nil
 	case m.Drop:
 		f.Fix, f.Unseen = SetAside, int64(len(f.Edits))
+	case fault.Mend == "tell": // what can be read of it stays
+		f.Fix = SetAside
 	case m.Loses:
 		f.Fix, f.Lost = StandIn, 1
 	default:
@@ -381,11 +460,11 @@ func (r *resolver) rename(f *Finding, i int) {
 // edit adds the edit that mends one item; false if there is none.
 func (r *resolver) edit(f *Finding, i int, m api.Mending) bool {
 	it := &r.sent.Items[i]
-	at, start := r.offset(it), 0
+	at := r.within(it.Content)
 	if at < 0 {
 		return false
 	}
-	start, _ = r.line(it.Pos.Line)
+	start, _ := r.line(it.Pos.Line)
 	e := Edit{At: it.Pos, Op: finding.Splice}
 	switch own := !strings.Contains(it.Path, "."); { // the record has nothing else in it
 	case m.Drop && own:
@@ -395,21 +474,30 @@ func (r *resolver) edit(f *Finding, i int, m api.Mending) bool {
 	case m.Drop:
 		e.Cuts = []Cut{{Start: at - start, End: at - start + len(it.Content), Element: true}}
 	default:
-		for _, cut := range m.Cuts {
-			cut.Start, cut.End = cut.Start+at-start, cut.End+at-start
-			e.Cuts = append(e.Cuts, cut)
-		}
+		e = r.splice(it.Pos, it.Content, m.Cuts...)
 	}
 	f.Edits = append(f.Edits, e)
 	return true
 }
 
-// offset is where an item's content stands in the text, -1 if it is not a part of it.
-func (r *resolver) offset(it *session.Item) int {
-	if len(it.Content) == 0 || len(r.text) == 0 {
+// splice makes cuts in a part of a record, whose bytes are the text's.
+func (r *resolver) splice(pos session.Pos, part []byte, cuts ...Cut) Edit {
+	start, _ := r.line(pos.Line)
+	at := r.within(part) - start
+	e := Edit{At: pos, Op: finding.Splice}
+	for _, cut := range cuts {
+		cut.Start, cut.End = cut.Start+at, cut.End+at
+		e.Cuts = append(e.Cuts, cut)
+	}
+	return e
+}
+
+// within is where bytes of the text stand in it, -1 if they are not a part of it.
+func (r *resolver) within(part []byte) int {
+	if len(part) == 0 || len(r.text) == 0 {
 		return -1
 	}
-	at := uintptr(unsafe.Pointer(unsafe.SliceData(it.Content))) - uintptr(unsafe.Pointer(unsafe.SliceData(r.text)))
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(part))) - uintptr(unsafe.Pointer(unsafe.SliceData(r.text)))
 	if at >= uintptr(len(r.text)) {
 		return -1
 	}

@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/check"
@@ -42,8 +43,6 @@ type (
 	Name = check.Name
 	// KeptBy reads what an agent's home keeps of a session.
 	KeptBy = check.KeptBy
-	// Provider is a kind of model API, by what it is known to refuse.
-	Provider = check.Provider
 )
 
 // The impacts, from harmless to fatal. Loses and Rejects weigh the same against a threshold.
@@ -84,8 +83,21 @@ func ParseImpact(s string) (Impact, error) { return finding.ParseImpact(s) }
 // there is nothing to do.
 func ParseFix(s string) (Fix, error) { return finding.ParseFix(s) }
 
-// Providers are the profiles that Options.Provider takes.
-var Providers = check.Providers
+// Providers are the names of the profiles that Options.Provider takes.
+func Providers() (names []string) {
+	for _, p := range check.Providers {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// CheckProvider is an error, which lists the profiles, if Options.Provider can't have a value.
+func CheckProvider(provider string) error {
+	if p, _ := check.Asked(provider); provider != "" && p == nil {
+		return fmt.Errorf("--provider is %q; it takes %s", provider, strings.Join(Providers(), ", "))
+	}
+	return nil
+}
 
 // Rules is the catalogue, in the order in which it is documented.
 var Rules = catalogue()

@@ -76,6 +76,9 @@ func fixtureOptions(t *testing.T, stem string) (opts lint.Options, ok bool) {
 		case "--for-codex":
 			i++
 			opts.For = map[string]string{"codex": flags[i]}
+		case "--provider":
+			i++
+			opts.Provider = flags[i]
 		case "--for-claude":
 			i++
 			opts.For = map[string]string{"claude": flags[i]}

@@ -15,7 +15,6 @@ import (
 	"path"
 	"regexp"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -62,8 +61,8 @@ func NewLinter(s store.Store, runID, version string, options Options) (*Linter, 
 			return nil, fmt.Errorf("--for-%s is %q: want a version such as 0.153.4", flag, v)
 		}
 	}
-	if p := options.Provider; p != "" && !slices.ContainsFunc(lint.Providers, func(known lint.Provider) bool { return known.Name == p }) {
-		return nil, fmt.Errorf("--provider is %q: want openai, azure or compatible", p)
+	if err := lint.CheckProvider(options.Provider); err != nil {
+		return nil, err
 	}
 	if options.Owner == "" {
 		return l, nil

@@ -30,7 +30,7 @@ type field struct {
 type limit struct {
 	Kind, Field, Check, Want string
 	Providers                []string
-	Always                   bool // else only where an error names the field
+	When                     string // "always"; "named": where an error names the field; "change": if the session was made with another provider
 	Mend                     string
 }
 
@@ -45,16 +45,30 @@ type Fault struct {
 func (f Fault) Known() bool { return f.Mend != "" }
 
 // Providers are the APIs that the limits tell apart.
-var Providers = []string{"openai", "chatgpt", "azure", "compatible", "anthropic"}
+var Providers = []string{"openai", "chatgpt", "azure", "compatible", "anthropic", "gateway"}
 
 // Check is what is wrong with an item, as a provider sees it; "" is any provider. named is the path of a field that an error names, "" if none does; a
 // field that only some endpoints refuse is wrong only if it is named.
-func Check(item []byte, provider, named string) (faults []Fault) {
+func Check(item []byte, provider, named string) []Fault {
+	return check(item, provider, "*", func(l *limit) bool { return l.When == "always" || l.When == "named" && l.Field == named })
+}
+
+// Foreign is what a provider does not know of an item that was made with another one. block says that it is one of the Messages API.
+func Foreign(item []byte, provider string, block bool) []Fault {
+	any := "*"
+	if block {
+		any = "block"
+	}
+	return check(item, provider, any, func(l *limit) bool { return l.When != "always" })
+}
+
+// check is what is wrong with an item by some of the limits; any is the kind of the limits that count for all kinds.
+func check(item []byte, provider, any string, counts func(l *limit) bool) (faults []Fault) {
 	parsed := gjson.ParseBytes(item)
 	typ, role := parsed.Get("type").String(), parsed.Get("role").String()
 	for i := range limits {
 		l := &limits[i]
-		if provider != "" && !slices.Contains(l.Providers, provider) || l.Kind != "*" && l.Kind != typ && l.Kind != typ+"/"+role || !l.Always && l.Field != named {
+		if provider != "" && !slices.Contains(l.Providers, provider) || l.Kind != any && l.Kind != typ && l.Kind != typ+"/"+role || !counts(l) {
 			continue
 		}
 		faults = append(faults, l.faults(parsed)...)

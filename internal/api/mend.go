@@ -36,6 +36,8 @@ func Mend(item []byte, role string, f Fault) (m Mending, ok bool) {
 		return Mending{Drop: true}, true
 	case "drop-block", "text", "thinking", "bound":
 		return Mending{Drop: true}, !strings.HasPrefix(string(item), `"`)
+	case "tell":
+		return Told(item, role)
 	case "empty":
 		return set([]byte("null"))
 	case "input":
@@ -60,6 +62,47 @@ func Mend(item []byte, role string, f Fault) (m Mending, ok bool) {
 	}
 	return Mending{}, false
 }
+
+// maxTold is how much of an item is told as text, in bytes.
+const maxTold = 16 << 10
+
+// Told puts a text in place of an item: what kind it was, and what can be read in it. An item in which nothing can goes. role is "" for
+// an item that is no block of a message.
+func Told(item []byte, role string) (Mending, bool) {
+	v := gjson.ParseBytes(item)
+	words := readable(v, "", 0, nil)
+	if len(words) == 0 {
+		return Mending{Drop: true, Loses: true}, true
+	}
+	told := strings.Join(words, "\n")
+	if len(told) > maxTold {
+		told = strings.ToValidUTF8(told[:maxTold], "") + "…"
+	}
+	text := jsonl.AppendQuote(nil, "[hist: "+strings.ReplaceAll(v.Get("type").String(), "_", " ")+"]\n"+told)
+	head, tail := `{"type":"text","text":`, "}"
+	if role == "" {
+		head, tail = `{"type":"message","role":"assistant","content":[{"type":"output_text","text":`, "}]}"
+	}
+	return Mending{Cuts: []session.Cut{{End: len(item), New: append(append([]byte(head), text...), tail...)}}}, true
+}
+
+// readable are the texts in a value that a person can read: no ids, no types, nothing encrypted.
+func readable(v gjson.Result, key string, depth int, words []string) []string {
+	switch {
+	case depth > maxDepth || unreadable[key] || strings.HasSuffix(key, "id") || strings.HasPrefix(key, "encrypted"):
+	case v.IsObject() || v.IsArray():
+		v.ForEach(func(k, value gjson.Result) bool {
+			words = readable(value, k.String(), depth+1, words)
+			return true
+		})
+	case v.Type == gjson.String && strings.TrimSpace(v.Str) != "":
+		words = append(words, v.Str)
+	}
+	return words
+}
+
+// unreadable are the members of items that say nothing to a reader.
+var unreadable = map[string]bool{"type": true, "status": true, "signature": true, "data": true, "result": true, "cache_control": true}
 
 // FreshID is a call's id that the API takes, the same for the same old one.
 func FreshID(call []byte, old string) string {

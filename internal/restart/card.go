@@ -36,9 +36,10 @@ type Section struct {
 
 // Options say what the card may use.
 type Options struct {
-	CWD     string // the current working directory; "" if it is not known
-	Content bool   // show the beginning of prompts
-	Live    bool   // the session is being written now, for instance by the agent that asks for the card
+	Lint    lint.Options // with which the result was made
+	CWD     string       // the current working directory; "" if it is not known
+	Content bool         // show the beginning of prompts
+	Live    bool         // the session is being written now, for instance by the agent that asks for the card
 }
 
 // Source is a session that can be read.
@@ -49,7 +50,7 @@ type Source interface {
 // Make makes the card of a session and its lint result. The error is ctx's, or what kept the session from being read; a
 // compressed stream that is truncated or damaged is read up to that point.
 func Make(ctx context.Context, src Source, result *lint.Result, opts Options) (*Card, error) {
-	sent, err := timeline.Sent(ctx, src, result, lint.Options{})
+	sent, err := timeline.Sent(ctx, src, result, opts.Lint)
 	if err != nil {
 		return nil, err
 	}

@@ -16,8 +16,23 @@ type Sent struct {
 	// Unsent are the records of the history, in the order of the file, of which nothing is sent: what was taken back, left or
 	// compacted away. It is empty if the session is refused.
 	Unsent []Pos
+	// Settings are what the session says of how a request is made, beside the history.
+	Settings []Setting
 	// Compacted is the compaction that the history begins with; zero if there is none.
 	Compacted Pos
+}
+
+// The settings that sessions hold.
+const (
+	ProviderSetting = "model_provider"
+	AgentsSetting   = "multi_agent_version"
+)
+
+// Setting is a member of a record that decides how a request is made.
+type Setting struct {
+	Name  string // of the member
+	Pos   Pos
+	Value json.RawMessage // its JSON, which points into the session's bytes
 }
 
 // Item is one item of a request: an input item of the Responses API, or a content block of the Messages API.
@@ -40,6 +55,7 @@ type Item struct {
 	CallID string // of a call or an output: what pairs them
 	Tool   string // the tool that a call names
 	Bound  bool   // thinking that its model's API takes only behind what stood in front of it when it was written
+	Other  bool   // a model of another maker than the API's wrote it
 	Turn   int    // the turn that it belongs to, from 1 in the order of the file as `hist show` counts them; 0 if it is before the first
 
 	// Content is the item's JSON as the session holds it. It points into the session's bytes: it is not to be changed.

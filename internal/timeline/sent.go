@@ -37,7 +37,7 @@ func Sent(ctx context.Context, src Source, res *lint.Result, opts lint.Options) 
 	if err != nil {
 		return nil, nil // it is read up to there, which shows less than it holds
 	}
-	return a.ReadSent(text, agent.ReadAt{Base: opts.Name.Base}, opts.For[about.Agent])
+	return a.ReadSent(text, agent.ReadAt{Base: opts.Name.Base, Parent: lint.Parents(ctx, a, opts.Home, about.Header)}, opts.For[about.Agent])
 }
 
 // history is which records of a session's history are sent.

@@ -123,10 +123,10 @@ func needles(p *syntax.Regexp) []string {
 
 func writeLimits(b *bytes.Buffer, rows [][]string) error {
 	for _, r := range rows {
-		if !slices.Contains([]string{"always", "named"}, r[5]) {
-			return fmt.Errorf("%q: want always or named", r[5])
+		if !slices.Contains([]string{"always", "named", "change"}, r[5]) {
+			return fmt.Errorf("%q: want always, named or change", r[5])
 		}
-		fmt.Fprintf(b, "{Kind: %q, Field: %q, Check: %q, Want: %q, Providers: %#v, Always: %t, Mend: %q},\n", r[0], r[1], r[2], r[3], strings.Split(r[4], ","), r[5] == "always", r[6])
+		fmt.Fprintf(b, "{Kind: %q, Field: %q, Check: %q, Want: %q, Providers: %#v, When: %q, Mend: %q},\n", r[0], r[1], r[2], r[3], strings.Split(r[4], ","), r[5], r[6])
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func judging() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "for-codex", Usage: "judge by what this `VERSION` of Codex does with the damage (the newest is the default)"},
 		&cli.StringFlag{Name: "for-claude", Usage: "the same for this `VERSION` of Claude Code (the version that wrote the session and the newest are the default)"},
-		&cli.StringFlag{Name: "provider", Usage: "judge by what this `API` refuses: openai, azure or compatible (the session's own is the default)"},
+		&cli.StringFlag{Name: "provider", Usage: "the `API` that the sessions go on with, if it is another than their own: openai, azure, compatible, chatgpt, anthropic or gateway"},
 		&cli.StringFlag{Name: "owner", Usage: "a regular `EXPRESSION` over keys whose first group is the column owner, such as ^([^/]+)/"},
 	}
 }

@@ -22,7 +22,7 @@ func readSent(text []byte, at agent.ReadAt, version string) (*session.Sent, erro
 	r.read(text, 0)
 	r.s.Named = r.named(at.Base)
 	read := reader.Read(&r.s, reader.Of(func(major, minor int) bool { return Before(version, major, minor) }))
-	sent := &session.Sent{Refused: read.Refused}
+	sent := &session.Sent{Refused: read.Refused, Settings: r.settings}
 	if sent.Refused == "" {
 		sent.Refused = r.refused
 	}
@@ -72,8 +72,11 @@ type sending struct {
 	own     int // the segment of the session itself
 	seen    map[string]bool
 	refused string
-	from    int64                 // the first ordinal that is a sub-agent's own
-	dead    map[reader.Flags]bool // what the records that the client does not read have had in the file so far
+	from    int64 // the first ordinal that is a sub-agent's own
+	// settings are what the session itself decides of each request, decided those that its header does.
+	settings []session.Setting
+	decided  map[string]bool
+	dead     map[reader.Flags]bool // what the records that the client does not read have had in the file so far
 }
 
 // origin is where a record stands.
@@ -87,7 +90,7 @@ type origin struct {
 }
 
 func newSending(at agent.ReadAt) *sending {
-	return &sending{at: at, held: NewHeld(), seen: map[string]bool{}}
+	return &sending{at: at, held: NewHeld(), seen: map[string]bool{}, decided: map[string]bool{}}
 }
 
 // longestLineage is how many sessions a fork may go on from, one behind the other.
@@ -106,7 +109,7 @@ func (r *sending) read(text []byte, depth int) {
 		r.inherit(base, depth)
 	}
 	if depth == 0 {
-		r.header, r.own = header, 0
+		r.header, r.own, r.settings, r.decided = header, 0, nil, map[string]bool{}
 		if n := len(r.s.Records); n > 0 {
 			r.own = r.s.Records[n-1].Segment + 1
 		}
@@ -188,6 +191,9 @@ func (r *sending) line(text []byte, at, end int, pos session.Pos, segment int) {
 		if rec.Kind == session.Header && segment == r.own && !r.s.Header {
 			r.s.Header = len(HeaderFaults(line, Known{})) == 0
 		}
+		if segment == r.own && (rec.Kind == session.Header || rec.Kind == session.Context) {
+			r.setting(&rec)
+		}
 		r.turns.See(&rec)
 		if rec.Begins {
 			r.turn++
@@ -208,6 +214,19 @@ func (r *sending) line(text []byte, at, end int, pos session.Pos, segment int) {
 	}
 	o.turn = r.turn
 	r.keep(c, o)
+}
+
+// setting keeps what a record decides of each request: the first header names the provider and how agents work together; where it says
+// nothing of that, the contexts do (measured with 0.145.0 and 0.171.0).
+func (r *sending) setting(rec *session.Record) {
+	for _, name := range []string{session.ProviderSetting, session.AgentsSetting} {
+		v := gjson.GetBytes(rec.Raw, "payload."+name)
+		if r.decided[name] || v.Index == 0 || name == session.ProviderSetting && rec.Kind != session.Header {
+			continue
+		}
+		r.decided[name] = rec.Kind == session.Header
+		r.settings = append(r.settings, session.Setting{Name: name, Pos: rec.Pos, Value: json.RawMessage(rec.Raw[v.Index : v.Index+len(v.Raw)])})
+	}
 }
 
 // keep keeps a record for the reader. A file may hold millions that are not sent: of those that the client does not read only the first of

@@ -173,6 +173,8 @@ func repairFixture(t *testing.T, path string, text []byte, name string) []byte {
 			opts.KeepOrphans = true
 		case "--strip-encrypted":
 			opts.StripEncrypted = true
+		case "--provider":
+			opts.Provider = flags[i+1]
 		}
 	}
 	return repairText(t, c, name, opts)

@@ -106,6 +106,75 @@ func TestRefusedSessions(t *testing.T) {
 	})
 }
 
+// refusedFixture is a fixture of refused, repaired by these options unless they are nil.
+func refusedFixture(t *testing.T, fixture string, opts *lint.Options) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../../../fixtures/codex/rules/refused", fixture+".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if opts == nil {
+		return text
+	}
+	return repairText(t, damage.Case{Name: fixture, Data: text}, fixtureName(text), *opts)
+}
+
+// resumed is what a client whose provider is called mock sends of a session.
+func resumed(t *testing.T, bin Binary, text []byte) Result {
+	t.Helper()
+	h := newHome(t, bin)
+	path := filepath.Join(h.Root, fixtureName(text))
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	id, err := h.AddSession(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h.Resume(t.Context(), id, Prompt)
+}
+
+// TestAnotherProvider: the newest client refuses a session of another provider than the one that it uses. The copy for that provider
+// resumes, and holds nothing that the provider does not know.
+func TestAnotherProvider(t *testing.T) {
+	clientsSince(t, Newest, func(t *testing.T, bin Binary) {
+		if res := resumed(t, bin, refusedFixture(t, "bad-other-provider", nil)); len(res.Requests) > 0 {
+			t.Error("a session of another provider resumes: it needs no other name")
+		}
+		res := resumed(t, bin, refusedFixture(t, "bad-other-provider", &lint.Options{Provider: "compatible=mock"}))
+		if len(res.Requests) == 0 {
+			t.Fatalf("the copy does not resume: %s", res.Stderr)
+		}
+		body := string(res.Requests[0].Body)
+		for _, kind := range []string{"reasoning", "custom_tool_call", "custom_tool_call_output", "web_search_call"} {
+			if strings.Contains(body, `"type":"`+kind+`"`) {
+				t.Errorf("the copy still sends a %s", kind)
+			}
+		}
+		for _, words := range []string{"*** Add File: a.txt", "note formats", "There is one file, notes.txt.", `"call_1"`} {
+			if !strings.Contains(body, words) {
+				t.Errorf("the copy does not send %q", words)
+			}
+		}
+	})
+}
+
+// TestAgentsSetting: the header's setting decides whether the tools are offered that the API refuses, and repair takes it back.
+func TestAgentsSetting(t *testing.T) {
+	clientsSince(t, "0.145.0", func(t *testing.T, bin Binary) {
+		offered := func(opts *lint.Options) bool {
+			res := resumed(t, bin, ours(refusedFixture(t, "bad-agents", opts)))
+			if len(res.Requests) == 0 {
+				t.Fatalf("it does not resume: %s", res.Stderr)
+			}
+			return strings.Contains(string(res.Requests[0].Body), "spawn_agent")
+		}
+		if !offered(nil) || offered(&lint.Options{}) {
+			t.Error("the tools are not offered before the repair, or still are behind it")
+		}
+	})
+}
+
 // TestRefusal: the words that users have reported, by which hist explain knows them.
 func TestRefusal(t *testing.T) {
 	for input, want := range map[string]string{

@@ -426,7 +426,7 @@ func (q *request) item(r *record, b gjson.Result, path, role string) session.Ite
 		said = session.NewSaying(item.Kind, role)
 		said.Value(b, "cache_control")
 	}
-	item.Sum, item.Bound = said.Sum(), item.Kind == session.ReasoningItem && r.bound
+	item.Sum, item.Bound, item.Other = said.Sum(), item.Kind == session.ReasoningItem && r.bound, r.other
 	return item
 }
 

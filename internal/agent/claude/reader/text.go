@@ -43,6 +43,7 @@ type record struct {
 	local                 bool // says what a command printed
 	null                  bool // a message without content
 	old                   bool // said by a model before 4.5
+	other                 bool // its model is of another maker
 	bound                 bool // its model binds thinking to what stands in front of it
 }
 
@@ -199,6 +200,7 @@ func (r *record) message(message gjson.Result, apiError bool) {
 	r.Mute = r.null || apiError
 	r.filler = r.Role == Answer && model == "<synthetic>" && !apiError
 	r.old, r.bound = oldModel(model), Binds(model)
+	r.other = model != "" && model[0] != '<' && !strings.Contains(model, "claude")
 	r.content.ForEach(func(_, b gjson.Result) bool {
 		switch str(b.Get("type")) {
 		case "tool_use":

@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"cmp"
-
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/session"
@@ -15,7 +13,8 @@ const newestMeasured = 169
 func (s *run) setHeader(h session.Info, at session.Pos) {
 	s.SetHeader(h, at)
 	s.header = h
-	s.provider = check.ProviderFor(cmp.Or(s.opts.Provider, h.Provider))
+	s.provider = check.ProviderFor(s.opts.Provider, h.Provider)
+	s.opts.StripEncrypted = s.opts.StripEncrypted || check.Reseals(s.opts.Provider, h.Provider)
 	sent := s.provider.OldIDs || !s.olderThan(0, 144)
 	s.provider.IDs, s.provider.UniqueIDs = s.provider.IDs && sent, s.provider.UniqueIDs && sent
 	s.newer = codex.After(h.Version, 0, newestMeasured)
