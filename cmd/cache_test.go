@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/lintcache"
+	"github.com/hist-cli/hist/internal/testkit"
 	"github.com/hist-cli/hist/internal/testkit/testhome"
 )
 
@@ -78,11 +79,8 @@ func TestCacheChangesNothing(t *testing.T) {
 		{"--baseline", baseline},
 		{"--rule", "torn-tail"},
 	}
-	if testing.Short() {
-		flags = flags[:3]
-	}
 	paths := []string{filepath.Join(dir, "fixtures"), filepath.Join(dir, "home/sessions")}
-	for _, f := range flags {
+	for _, f := range testkit.Sample(flags, 6, 0) {
 		args := slices.Concat([]string{"--color", "never"}, f, paths)
 		if !slices.Contains(f, "--config") {
 			args = append(args, "--no-config")

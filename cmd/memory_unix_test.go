@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hist-cli/hist/internal/testkit"
 )
 
 // peak is the most memory that a finished child has had resident, in MiB.
@@ -46,7 +48,7 @@ func TestConstantMemory(t *testing.T) {
 	for name, records := range map[string]string{"messages": message, "calls": call + output} {
 		t.Run(name, func(t *testing.T) {
 			size := int64(1 << 30)
-			if testing.Short() || withRace() {
+			if !*testkit.Long || withRace() {
 				size = 64 << 20
 			}
 			// On a busy machine the collector comes late: the least of three peaks counts.
@@ -63,7 +65,7 @@ func TestConstantMemory(t *testing.T) {
 
 // TestLongLinesInARow: of very long lines one is held at a time, though lines are read ahead.
 func TestLongLinesInARow(t *testing.T) {
-	if testing.Short() || withRace() {
+	if !*testkit.Long || withRace() {
 		t.Skip("writes 400 MB")
 	}
 	const size = 100 << 20
@@ -168,10 +170,10 @@ const margin = 128
 // A line of opening brackets must not crash a reader that recurses, nor cost much more than itself: from a file and
 // through a pipe.
 func TestLineOfBrackets(t *testing.T) {
-	if testing.Short() || withRace() {
-		t.Skip("reads a gigabyte twice")
+	if withRace() {
+		t.Skip("a binary that looks for races takes more memory")
 	}
-	for _, mib := range []int64{96, 1 << 10} {
+	for _, mib := range testkit.Sample([]int64{96, 1 << 10}, 2, 0) {
 		path := repeated(t, header, "[", int(mib), "")
 		for _, name := range []string{path, "-"} {
 			start := time.Now()
@@ -211,7 +213,7 @@ func TestRepairOfBrackets(t *testing.T) {
 
 // A line of 300 MB is a record like any other.
 func TestHugeLine(t *testing.T) {
-	if testing.Short() {
+	if !*testkit.Long {
 		t.Skip("writes 300 megabytes")
 	}
 	if withRace() {
@@ -238,8 +240,8 @@ func TestHugeLine(t *testing.T) {
 
 // A finding for each of very many lines would take hundreds of times their length.
 func TestManyDeadLines(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine, for long")
+	if !*testkit.Long {
+		t.Skip("a million findings, twice")
 	}
 	path := repeated(t, header, "1\nx\n", 1, "")
 	for _, args := range [][]string{{"lint", path}, {"repair", "--dry-run", path}} {

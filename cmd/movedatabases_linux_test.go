@@ -6,14 +6,13 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"github.com/hist-cli/hist/internal/testkit"
 )
 
 // TestMoveKilled kills a repair that moves a database away after each of its steps. What is left is settled by an undo, and by
 // another repair and the undo of both: the database, and what lies beside it, come back whole.
 func TestMoveKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine, for long")
-	}
 	args := []string{"repair", "--in-place", "--yes", "--move-databases"}
 	files := map[string][]byte{"": bytes.Repeat([]byte("this is no database. "), 40), "-wal": []byte("newer"), "-shm": []byte("index of it")}
 	home := func(t *testing.T) *crashHome {
@@ -38,7 +37,7 @@ func TestMoveKilled(t *testing.T) {
 	if err != nil || steps < 23 {
 		t.Fatalf("%s steps (%v)", text, err)
 	}
-	for at := 1; at <= steps; at++ {
+	for at := 1; at <= steps; at += testkit.Stride(7) {
 		for _, again := range []bool{false, true} {
 			h := home(t)
 			if _, out, killed := h.hist(t, []string{dieAt + "=" + strconv.Itoa(at)}, args...); !killed {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"github.com/hist-cli/hist/internal/testkit"
 )
 
 // TestRedactStoresKilled kills a redaction of a session and of all that its client keeps beside it after each of its steps. The same
@@ -72,11 +74,7 @@ func TestRedactStoresKilled(t *testing.T) {
 	if err != nil || steps < 20 {
 		t.Fatalf("%s steps (%v)", text, err)
 	}
-	stride := 1
-	if testing.Short() {
-		stride = 7
-	}
-	for at := 1; at <= steps; at += stride {
+	for at := 1; at <= steps; at += testkit.Stride(7) {
 		h := home(t)
 		if _, out, killed := h.hist(t, []string{dieAt + "=" + strconv.Itoa(at)}, args...); !killed {
 			t.Fatalf("step %d: was not killed: %s", at, out)

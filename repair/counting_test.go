@@ -8,13 +8,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/hist-cli/hist/internal/testkit"
 )
 
 // counting is a hist that counts how often each of its statements is run, and what reads its counts.
 type counting struct{ dir, hist, covdata string }
 
 func countingHist(t *testing.T) counting {
-	if testing.Short() {
+	if !*testkit.Long {
 		t.Skip("builds hist, and repairs with it for a minute")
 	}
 	dir := t.TempDir()

@@ -21,6 +21,7 @@ import (
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/surgery"
 	"github.com/hist-cli/hist/internal/surgery/surgeons"
+	"github.com/hist-cli/hist/internal/testkit"
 	"github.com/hist-cli/hist/lint"
 	"github.com/hist-cli/hist/repair"
 )
@@ -132,9 +133,9 @@ func healthySessions(t *testing.T) (fixtures, recordings []string) {
 func TestOperationsOnHealthySessions(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	fixtures, recordings := healthySessions(t)
-	for _, o := range operations {
+	for i, o := range operations {
 		changed := 0
-		for _, path := range append(slices.Clone(fixtures), recordings...) {
+		for _, path := range testkit.Sample(append(slices.Clone(fixtures), recordings...), 8, i) {
 			op := &repair.Operation{Name: o.name, Plan: func(s *surgery.Session) (*surgery.Plan, error) {
 				if of := surgeons.Of(s.Agent); of != nil {
 					return o.plan(s, of)

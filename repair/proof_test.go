@@ -16,24 +16,22 @@ import (
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/sum"
+	"github.com/hist-cli/hist/internal/testkit"
 	"github.com/hist-cli/hist/lint"
 )
 
 // TestSums: the sums in the record and in the report, most of which share the work, are those of the bytes.
 func TestSums(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine, for long")
-	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	texts := map[string][]byte{}
-	for seed := range int64(12) {
+	for seed := range int64(testkit.Times(12, 6)) {
 		texts[string(rune('a'+seed))] = damagedCorpus(t, seed)
 	}
 	paths, err := filepath.Glob("../fixtures/*/rules/*/bad*.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range paths {
+	for _, path := range testkit.Sample(paths, 8, 0) {
 		if texts[path], err = os.ReadFile(path); err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +62,7 @@ func TestSums(t *testing.T) {
 			}
 		}
 	}
-	if records < 200 {
+	if records < testkit.Times(200, 8) {
 		t.Errorf("only %d repairs", records)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/hist-cli/hist/internal/normalize"
+	"github.com/hist-cli/hist/internal/testkit"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -47,17 +48,13 @@ var choices = []struct {
 // TestRandomDamage breaks recordings in up to four ways at once. Whatever the bytes are, a repair never panics, nothing
 // fixable is left in the copy if a record is, a second repair changes nothing, and lines change only where the report says so.
 func TestRandomDamage(t *testing.T) {
-	n := 3000
-	if testing.Short() {
-		n = 300
-	}
 	all := recordings(t)
 	names := make([]string, 0, len(all))
 	for name := range all {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	for seed := range n {
+	for seed := range testkit.Times(3000, 8) {
 		rng := rand.New(rand.NewSource(int64(seed)))
 		name := names[rng.Intn(len(names))]
 		text, how := all[name], ""

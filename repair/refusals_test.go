@@ -20,6 +20,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/testkit"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -409,15 +410,12 @@ func TestLinesOfAGap(t *testing.T) {
 	}
 }
 
-// eachMutant tries a law on n mutants, or as many as -mutants says, and counts the ways in which it does not hold. It returns
+// eachMutant tries a law on n mutants, a tenth of them without -long, or as many as -mutants says, and counts the ways in which it does not hold. It returns
 // how many it has tried.
 func eachMutant(t *testing.T, s *stock, n int64, law func(m mutant) error) int64 {
 	t.Helper()
-	switch {
-	case *mutants > 0:
+	if n = int64(testkit.Times(int(n), 10)); *mutants > 0 {
 		n = int64(*mutants)
-	case testing.Short():
-		n /= 10
 	}
 	var lock sync.Mutex
 	against := map[string]int{}

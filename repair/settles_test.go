@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hist-cli/hist/internal/testkit"
 	"github.com/hist-cli/hist/internal/testkit/testhome"
 	"github.com/hist-cli/hist/lint"
 )
@@ -146,7 +147,7 @@ func restedRepair(t *testing.T, m mutant, home, path string, mode Mode) (*Report
 
 // TestManyFindingsSettle: of a session with more findings than are listed, each change is told under the rule that made it.
 func TestManyFindingsSettle(t *testing.T) {
-	if testing.Short() {
+	if !*testkit.Long {
 		t.Skip("repairs 33 000 turns in two passes")
 	}
 	const n = 33_000 // turns without a prompt, each with a call that has no output; that some never end is a note

@@ -13,3 +13,6 @@ func At(step string) {
 
 // Observe makes each step call f from now on. It is for tests, and must be called before anything is written.
 func Observe(f func(step string)) { observe = f }
+
+// Durable says whether what is written is synced to the disk. Tests in which no power is lost turn it off: they write thousands of files.
+var Durable = true

@@ -56,7 +56,7 @@ func SyncDir(dir string) error {
 		return err
 	}
 	defer d.Close()
-	err = d.Sync()
+	err = Sync(d)
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.EBADF) {
 		return nil
 	}

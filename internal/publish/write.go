@@ -131,10 +131,18 @@ func (d *draft) fill(ctx context.Context, fill func(w io.Writer) error) error {
 	return nil
 }
 
+// Sync makes what was written to a file durable.
+func Sync(f *os.File) error {
+	if !failpoint.Durable {
+		return nil
+	}
+	return f.Sync()
+}
+
 // settle syncs the file to the disk, and meanwhile checks what was written.
 func (d *draft) settle(check func(tmp string) error) (err error) {
 	synced := make(chan error, 1)
-	go func() { synced <- d.f.Sync() }()
+	go func() { synced <- Sync(d.f) }()
 	if check != nil {
 		err = check(d.f.Name())
 	}
@@ -148,7 +156,7 @@ func (d *draft) settle(check func(tmp string) error) (err error) {
 	failpoint.At("checked")
 	// Not earlier, so that Sweep sees for as long as possible that the file is new.
 	if !d.ModTime.IsZero() {
-		if err := errors.Join(os.Chtimes(d.f.Name(), d.ModTime, d.ModTime), d.f.Sync()); err != nil {
+		if err := errors.Join(os.Chtimes(d.f.Name(), d.ModTime, d.ModTime), Sync(d.f)); err != nil {
 			return explain("setting the time of", d.Path, err)
 		}
 	}

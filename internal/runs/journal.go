@@ -101,7 +101,7 @@ func (r *Run) add(e entry, sync bool) error {
 		return errors.Join(err, f.Truncate(r.size))
 	}
 	if sync {
-		if err := f.Sync(); err != nil {
+		if err := publish.Sync(f); err != nil {
 			return err
 		}
 	}

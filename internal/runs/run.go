@@ -328,7 +328,7 @@ func copyTo(w io.Writer, r io.Reader, size int64) (int64, error) {
 
 // finish syncs a file and its directory entry to the disk, and closes it.
 func finish(f *os.File) error {
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+	if err := errors.Join(publish.Sync(f), f.Close()); err != nil {
 		return err
 	}
 	failpoint.At("kept " + filepath.Ext(f.Name()))

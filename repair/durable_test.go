@@ -1,0 +1,5 @@
+package repair
+
+import "github.com/hist-cli/hist/internal/failpoint"
+
+func init() { failpoint.Durable = false }
