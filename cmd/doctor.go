@@ -62,7 +62,7 @@ func (e *env) doctor(c *cli.Context) error {
 		return err
 	}
 	l.targets = l.every
-	d := &doctor{ctx: c.Context, titles: newTitles(c, conf), st: st, limit: c.Int("limit"), perAgent: map[string]int64{}}
+	d := &doctor{ctx: c.Context, titles: newTitles(c, conf), st: st, limit: c.Int("limit"), perAgent: map[string]int64{}, files: map[string]int{}}
 	l.printers = []lintPrinter{d}
 	if err := l.run(); err != nil {
 		return err
@@ -93,6 +93,7 @@ type doctor struct {
 	patients []patient
 	beside   []lint.Finding // about what a client keeps beside its sessions
 	obstacle []string       // what else stands in the way, with what to do
+	files    map[string]int // by the id in a file's name: how many files have it
 	sound    int64
 	notes    int64
 	bytes    int64
@@ -110,6 +111,7 @@ type patient struct {
 	option   string // the option that a repair needs
 	repaired string // the thread that is its repaired copy
 	agent    string
+	shared   bool            // another file has the same id, which then names neither
 	looked   *glance.Session // nil if it can't be read
 }
 
@@ -142,6 +144,7 @@ func (d *doctor) session(r linted) error {
 		return nil
 	}
 	d.perAgent[p.agent]++
+	d.files[idOf(r.target.path)]++
 	if r.src != nil && r.src.Info != nil {
 		d.bytes += r.src.Info.Size()
 	}
@@ -163,6 +166,7 @@ func (d *doctor) addBeside(f *lint.Finding) {
 // end orders the damaged sessions, the worst and then the newest first, and reads who they are.
 func (d *doctor) end() error {
 	for i := range d.patients {
+		d.patients[i].shared = d.files[idOf(d.patients[i].target.path)] > 1
 		d.patients[i].looked, _ = glance.Look(d.ctx, d.patients[i].target.path, glance.Options{Content: true}) // without it, the file's name is shown
 	}
 	slices.SortStableFunc(d.patients, func(a, b patient) int {
@@ -180,7 +184,7 @@ func (p *patient) changed() time.Time {
 
 // id is what a command takes for the session.
 func (p *patient) id() string {
-	if p.looked == nil || p.looked.Thread == "" || p.target.home == "" {
+	if p.looked == nil || p.looked.Thread == "" || p.target.home == "" || p.shared {
 		return operandOf(p.target.path)
 	}
 	return p.looked.Thread
@@ -318,7 +322,10 @@ func (d *doctor) patient(w io.Writer, p *patient, width int) {
 	head, where := oneLine(p.target.path), ""
 	if s := p.looked; s != nil {
 		head = strings.TrimRight(shortOf(s.Thread, s.Path)+"  "+clip(d.titles.of(d.ctx, s, p.target.home), maxName), " ")
-		where = ", " + tilde(s.CWD) + ", " + ago(time.Since(s.Modified))
+		if s.CWD != "" {
+			where = ", " + tilde(s.CWD)
+		}
+		where += ", " + ago(time.Since(s.Modified))
 	}
 	what := fmt.Sprintf("%s: %s (%s)", p.worst, does[p.worst].one, count(p.findings, "finding", "findings"))
 	if p.repaired != "" {

@@ -67,7 +67,7 @@ func ruleNamed(name string) (*lint.Rule, error) {
 	case len(with) == 1:
 		return with[0], nil
 	case strings.Contains(name, " "): // no rule's name has one
-		return nil, usage("there is no rule %q; for the text of an error, use hist explain --error", name)
+		return nil, usage("there is no rule %q; for the text of an error: %s", name, format.Command("hist", "explain", "--error", name))
 	}
 	return nil, usage("there is no rule %q%s", name, meantOr(name, ruleNames(), "; hist explain lists them"))
 }

@@ -259,6 +259,9 @@ func (p *preRun) find() (target, error) {
 	if err != nil {
 		return target{}, err
 	}
+	if err := h.isFile(); err != nil {
+		return target{}, p.instead(preresume.Missing(err), err)
+	}
 	any := p.c.Bool("any") || !p.resume && len(p.command) > 0 && h.agent.TakesAny(p.command[1:])
 	path, err := h.last(ctx, p.cwd, any)
 	if err != nil {
@@ -271,6 +274,13 @@ func (p *preRun) find() (target, error) {
 	}
 	if path == "" {
 		where := "in " + h.dir
+		if p.resume && !p.c.IsSet("agent") { // none of the homes has one
+			homes, err := defaultHomes("")
+			if err != nil {
+				return target{}, err
+			}
+			where = "in " + dirsOf(homes)
+		}
 		if p.cwd != "" {
 			where += " that works in " + p.cwd + "; --all takes the last one of all directories"
 		}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -151,7 +152,7 @@ func troubleWords(a *preresume.Answer, line func(name, format string, args ...an
 		line("warning", "%s", a.Warning)
 	}
 	if h := a.Holder; h != nil && h.PID != 0 {
-		line("open in", "process %d %s since %s", h.PID, orUnknown(h.Command), orUnknown(h.Started))
+		line("open in", "process %d %s since %s", h.PID, orUnknown(h.Command), orUnknown(localStamp(h.Started)))
 	}
 	for _, of := range slices.Backward(lint.Impacts) {
 		for _, f := range a.Findings {
@@ -245,10 +246,19 @@ func orUnknown(s string) string {
 	return s
 }
 
+// localStamp is a time of an answer as people here read it.
+func localStamp(stamp string) string {
+	t, err := time.Parse(time.RFC3339Nano, stamp)
+	if err != nil {
+		return stamp
+	}
+	return t.Local().Format("2006-01-02 15:04:05 MST")
+}
+
 func turnWords(t *preresume.Turn) string {
 	text := t.State
 	if t.Last != "" {
-		text += " at " + t.Last
+		text += " at " + localStamp(t.Last)
 	}
 	if t.ErrorClass != "" {
 		text += ", " + t.ErrorClass

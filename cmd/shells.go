@@ -80,7 +80,7 @@ func completed(app *cli.App) []completedCommand {
 	for _, command := range app.Commands {
 		one := completedCommand{Name: command.Name, Usage: command.Usage}
 		switch command.Name {
-		case "lint", "repair", "pre-resume", "list", "show":
+		case "lint", "repair", "resume", "pre-resume", "list", "show", "watch", "slim", "cut", "fork", "redact", "move", "join", "handoff", "export":
 			one.Asks = "sessions"
 		case "undo":
 			one.Asks = "runs"

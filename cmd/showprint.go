@@ -81,7 +81,7 @@ func (p *timelinePrinter) entry(e *timeline.Entry) error {
 	switch e.Kind {
 	case timeline.TurnStart:
 		p.turns++
-		when := day(e.Time)
+		when := day(local(e.Time))
 		if p.unsent = e.Unsent; e.Unsent {
 			when = strings.TrimSpace(when + "  " + notSent)
 		}
@@ -98,7 +98,7 @@ func (p *timelinePrinter) entry(e *timeline.Entry) error {
 		if e.Unsent && !p.unsent {
 			line += "  " + p.st.dim.Sprint(notSent)
 		}
-		fmt.Fprintf(p.w, "  %s  %s\n", p.st.dim.Sprint(clock(e.Time)), line)
+		fmt.Fprintf(p.w, "  %s  %s\n", p.st.dim.Sprint(clock(local(e.Time))), line)
 		p.content(e)
 	}
 	return nil
@@ -256,7 +256,7 @@ func (p *timelinePrinter) content(e *timeline.Entry) {
 }
 
 func (p *timelinePrinter) end() error {
-	line := fmt.Sprintf("\n%s, %s; %s. Times are UTC.", count(p.turns, "turn", "turns"), count(p.calls, "call", "calls"), p.shown.verdict())
+	line := fmt.Sprintf("\n%s, %s; %s. Times are %s.", count(p.turns, "turn", "turns"), count(p.calls, "call", "calls"), p.shown.verdict(), time.Now().Format("MST"))
 	fmt.Fprintln(p.w, line)
 	if p.shown.damaged() > 0 && p.shown.path != "-" {
 		fmt.Fprintln(p.w, "next: "+format.Command(p.shown.repair...))
@@ -287,6 +287,14 @@ func day(t time.Time) string {
 		return "at an unknown time"
 	}
 	return t.Format("2006-01-02 15:04:05")
+}
+
+// local is a time as people here read it; one that is not known stays unknown.
+func local(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.Local()
 }
 
 func clock(t time.Time) string {

@@ -2,11 +2,15 @@ package cmd
 
 import (
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 	"github.com/xrash/smetrics"
+
+	"github.com/hist-cli/hist/internal/format"
 )
 
 // nearest returns the name that was most likely meant, "" if none is near: the only one that begins with the word, or the one
@@ -85,17 +89,24 @@ func longNames(flags []cli.Flag) []string {
 // otherWords are what people type for a command that has another name, with the line that does what they want.
 var otherWords = map[string]string{
 	"fix": "hist repair", "mend": "hist repair", "heal": "hist repair", "recover": "hist repair",
-	"check": "hist lint", "scan": "hist lint", "validate": "hist lint", "verify": "hist lint", "diagnose": "hist lint",
+	"check": "hist lint", "scan": "hist lint", "validate": "hist lint", "verify": "hist lint",
+	"status": "hist doctor", "health": "hist doctor", "diagnose": "hist doctor",
 	"search": "hist list", "find": "hist list", "grep": "hist list", "ls": "hist list", "sessions": "hist list",
 	"continue": "hist resume --last", "open": "hist resume", "start": "hist resume",
 	"cat": "hist show", "view": "hist show", "log": "hist show", "print": "hist show",
 	"revert": "hist undo", "restore": "hist undo", "history": "hist runs", "rules": "hist explain", "why": "hist explain",
 }
 
+// idForm is the beginning of a session's id.
+var idForm = regexp.MustCompile(`^[0-9a-fA-F]{8}[0-9a-fA-F-]*$`)
+
 // commandMeant says which command was most likely meant by a word that is none.
 func commandMeant(word string, names []string) string {
 	if line, ok := otherWords[strings.ToLower(word)]; ok {
 		return fmt.Sprintf("; what you want is likely: %s", line)
+	}
+	if _, err := os.Lstat(word); err == nil || idForm.MatchString(word) {
+		return fmt.Sprintf("; hist lint %[1]s says what is wrong with it, hist repair %[1]s mends it", format.Command(operandOf(word)))
 	}
 	return meantOr(word, names, "; hist --help lists them")
 }

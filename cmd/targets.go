@@ -50,8 +50,8 @@ func targets(ctx context.Context, operands []string, only string) ([]target, err
 			for _, dir := range h.agent.Sessions(h.dir) {
 				list = append(list, below(ctx, dir)...)
 			}
-			if info, err := os.Stat(h.dir); err == nil && !info.IsDir() {
-				list = append(list, target{path: h.dir, err: fmt.Errorf("%s: this is no directory; set CODEX_HOME or CLAUDE_CONFIG_DIR to the home of %s, or unset it", h.dir, h.agent.Title)})
+			if err := h.isFile(); err != nil {
+				list = append(list, target{path: h.dir, err: err})
 			}
 			if live := h.agent.LiveAt(h.dir); shut(live) {
 				list = append(list, target{path: live, err: fmt.Errorf("%s: %w", live, cause.Denied(live, fs.ErrPermission))})
@@ -89,11 +89,16 @@ func shut(dir string) bool {
 
 // noSessions is the only target if all sessions are asked for and there are none.
 func noSessions(homes []agentHome) target {
+	return target{path: homes[0].dir, err: fmt.Errorf("%s: no sessions here; name a file, a directory or a session's id, or set CODEX_HOME, CLAUDE_CONFIG_DIR or PI_CODING_AGENT_DIR to where they are", dirsOf(homes))}
+}
+
+// dirsOf are the homes' directories, to be read.
+func dirsOf(homes []agentHome) string {
 	dirs := make([]string, len(homes))
 	for i, h := range homes {
 		dirs[i] = h.dir
 	}
-	return target{path: dirs[0], err: fmt.Errorf("%s: no sessions here; name a file, a directory or a session's id, or set CODEX_HOME or CLAUDE_CONFIG_DIR", strings.Join(dirs, " and "))}
+	return strings.Join(dirs, ", ")
 }
 
 // agentHome is where one agent keeps its sessions.
@@ -125,6 +130,14 @@ func defaultHomes(only string) ([]agentHome, error) {
 		return nil, errors.Join(unknown...)
 	}
 	return list, nil
+}
+
+// isFile is the error about a home that is no directory, nil if it is one or is not there.
+func (h agentHome) isFile() error {
+	if info, err := os.Stat(h.dir); err != nil || info.IsDir() {
+		return nil //nolint:nilerr // a client makes the home that is not there
+	}
+	return fmt.Errorf("%s: this is no directory; set CODEX_HOME, CLAUDE_CONFIG_DIR or PI_CODING_AGENT_DIR to the home of %s, or unset it", h.dir, h.agent.Title)
 }
 
 // find looks up one operand.
@@ -163,7 +176,7 @@ func find(ctx context.Context, homes []agentHome, operand string) []target {
 		}
 	}
 	if len(without) > 1 && len(without) == len(homes) {
-		list[0].err = notHere{fmt.Errorf("%s: %w below %s", operand, agent.ErrNoSession, strings.Join(without, " or "))}
+		list[0].err = notHere{fmt.Errorf("%s: %w below %s; hist list shows all", operand, agent.ErrNoSession, strings.Join(without, ", "))}
 	}
 	return list
 }
@@ -194,6 +207,9 @@ func (e notHere) Unwrap() error { return e.error }
 // find looks up a session's id or a thread's name in one home. It returns at least one target, with an error if nothing is
 // found.
 func (h agentHome) find(ctx context.Context, operand string) []target {
+	if err := h.isFile(); err != nil {
+		return []target{{path: operand, err: err}}
+	}
 	paths, err := h.agent.Find(ctx, h.dir, operand)
 	name := ""
 	if errors.Is(err, agent.ErrBadID) || errors.Is(err, agent.ErrNoSession) || errors.Is(err, agent.ErrShut) {
@@ -224,7 +240,11 @@ func (h agentHome) find(ctx context.Context, operand string) []target {
 
 // idOfName returns the id of the thread with this name. If there is none, the error is that of the search by id.
 func (h agentHome) idOfName(name string, byID error) (string, error) {
-	ids, err := h.agent.Named(h.dir, name)
+	var ids []string
+	var err error
+	if h.agent.Named != nil {
+		ids, err = h.agent.Named(h.dir, name)
+	}
 	switch {
 	case err != nil:
 		return "", err

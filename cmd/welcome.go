@@ -7,7 +7,7 @@ import (
 
 // welcomeLines are what hist prints on a terminal when it is asked for nothing.
 var welcomeLines = []sample{
-	{"hist lint", "what is wrong with my sessions"},
+	{"hist doctor", "what is wrong with my sessions, worst first"},
 	{"hist repair ID", "make a copy of one that resumes; the original stays as it is"},
 	{"hist resume", "check the last session of this directory, repair it if need be, go on"},
 	{"hist list", "all sessions: title, age, health"},
