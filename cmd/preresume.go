@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -270,6 +272,12 @@ func (p *preRun) find() (target, error) {
 	if p.cwd != "" {
 		if p.lost, err = preresume.Replaceable(ctx, h.dir, p.cwd); err != nil {
 			return target{}, err
+		}
+	}
+	if live := h.agent.LiveAt(h.dir); path == "" {
+		if _, err := os.ReadDir(live); errors.Is(err, fs.ErrPermission) { // there may be one
+			err = fmt.Errorf("%s: %w", live, cause.Denied(live, cause.Of(err)))
+			return target{}, p.instead(preresume.Missing(err), err)
 		}
 	}
 	if path == "" {

@@ -75,6 +75,8 @@ func words(w *bufio.Writer, a *preresume.Answer, width int) {
 	case a.OK():
 	case a.Verdict == preresume.InUse:
 		resume = "later"
+	case a.RepairError != "":
+		return // the copy has an id of its own, which the repair tells
 	case len(a.Before) > 0, a.Next == preresume.RepairThenResume:
 		resume = "then"
 	default:
@@ -90,6 +92,8 @@ func nextOf(a *preresume.Answer) []string {
 	switch {
 	case len(a.Before) > 0:
 		return a.Before
+	case a.Next == preresume.RepairThenResume && a.RepairError != "": // in place it was refused
+		return []string{"hist", "repair", repairOperand(a)}
 	case a.Next == preresume.RepairThenResume:
 		return []string{"hist", "repair", "--in-place", repairOperand(a)}
 	case a.OK():
