@@ -130,6 +130,10 @@ func (r *resolver) resolve(one refusal) {
 	places, named := api.Locate(one.Refusal, r.sent)
 	switch one.Mend {
 	case "shorten":
+		if again := r.agent.TriesAgain; len(places) == 0 && again != nil && again(r.version, one.Mend) {
+			r.unsaid(one)
+			return
+		}
 		if len(places) == 0 {
 			r.report(r.unplaced(one))
 			return

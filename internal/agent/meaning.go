@@ -1,5 +1,7 @@
 package agent
 
+import "strings"
+
 // Meaning is what the error with which a resume failed means.
 type Meaning struct {
 	Words   string  // by which the error was recognized
@@ -33,3 +35,31 @@ const (
 	Corrupt      Verdict = "corrupt"        // the client refuses it, and no repair helps
 	ClientTooOld Verdict = "client_too_old" // only a newer client reads it
 )
+
+// full is what any client says where it can't write.
+var full = Meaning{
+	Text: "there is no room left where the client writes", Same: Later, Verdict: Resumable,
+	Step: "make room on the disk or raise the quota, then: hist lint SESSION says whether the end of the session was written whole",
+}
+
+// MeaningOf is the first of the meanings whose words a text holds, in any letters; nil if there is none. " … " stands between words of which
+// all must be there.
+func MeaningOf(text string, known []Meaning) *Meaning {
+	text = strings.ToLower(text)
+	for _, m := range known {
+		all := true
+		for words := range strings.SplitSeq(m.Words, " … ") {
+			all = all && strings.Contains(text, words)
+		}
+		if all {
+			return &m
+		}
+	}
+	for _, words := range []string{"no space left on device", "disk quota exceeded", "edquot", "enospc"} {
+		if m := full; strings.Contains(text, words) {
+			m.Words = words
+			return &m
+		}
+	}
+	return nil
+}

@@ -212,7 +212,7 @@ const keptRefusals = 8
 const maxRefusal = 16 << 10
 
 // Refused notes the error with which a turn ended. twice says that the client writes it a second time, which does not count.
-func (r *Run) Refused(text []byte, rec *session.Record, twice bool) {
+func (r *Run) Refused(text []byte, on finding.Ref, twice bool) {
 	if len(text) > maxRefusal {
 		text = text[:maxRefusal]
 	}
@@ -220,7 +220,7 @@ func (r *Run) Refused(text []byte, rec *session.Record, twice bool) {
 		if k := &r.refusals[i]; k.Text == string(text) {
 			if !twice {
 				k.Times++
-				k.On = finding.RefOf(rec)
+				k.On = on
 			}
 			return
 		}
@@ -228,7 +228,7 @@ func (r *Run) Refused(text []byte, rec *session.Record, twice bool) {
 	if len(r.refusals) == keptRefusals {
 		r.refusals = slices.Delete(r.refusals, 0, 1)
 	}
-	r.refusals = append(r.refusals, Refusal{string(text), finding.RefOf(rec), 1})
+	r.refusals = append(r.refusals, Refusal{string(text), on, 1})
 }
 
 // Answered says that a request was answered: what was refused before it is not refused any more.

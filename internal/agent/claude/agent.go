@@ -150,7 +150,7 @@ func (a *adapter) Record(rec *session.Record) {
 	case string(typ) == "assistant" && isTrue(rec, fieldAPIError):
 		words, _ := Words{}.Message(rec)
 		details := gjson.GetBytes(rec.Raw, "errorDetails").String() // the API's words, where the client has its own for them
-		a.run.Refused([]byte(words+"\n"+details), rec, false)
+		a.run.Refused([]byte(words+"\n"+details), finding.RefOf(rec), false)
 	case string(typ) == "assistant" && string(text(rec, fieldModel)) != synthetic, string(text(rec, fieldSubtype)) == "compact_boundary":
 		a.run.Answered()
 	}

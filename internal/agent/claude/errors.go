@@ -1,10 +1,6 @@
 package claude
 
-import (
-	"strings"
-
-	"github.com/hist-cli/hist/internal/agent"
-)
+import "github.com/hist-cli/hist/internal/agent"
 
 // meanings explain the client's errors; package api knows the API's. Each is recognised by a part of the error's text, in lower
 // case; the first match counts.
@@ -26,26 +22,10 @@ var meanings = []agent.Meaning{
 		Words: "is already in use", Same: agent.Now, Verdict: agent.Resumable, Text: "a session with that id exists already",
 		Step: "claude --resume SESSION resumes it; a new session needs another id",
 	},
-	{
-		Words: "edquot", Same: agent.Later, Verdict: agent.Resumable, Text: "there is no room left where the client writes",
-		Step: "make room on the disk or raise the quota, then: hist lint SESSION says whether the end of the session was written whole",
-	},
-	{
-		Words: "enospc", Same: agent.Later, Verdict: agent.Resumable, Text: "there is no room left where the client writes",
-		Step: "make room on the disk, then: hist lint SESSION says whether the end of the session was written whole",
-	},
 }
 
 // explain says what an error's text means; nil if it is not known.
-func explain(text string) *agent.Meaning {
-	text = strings.ToLower(text)
-	for i := range meanings {
-		if strings.Contains(text, meanings[i].Words) {
-			return &meanings[i]
-		}
-	}
-	return nil
-}
+func explain(text string) *agent.Meaning { return agent.MeaningOf(text, meanings) }
 
 // rulesFor are the rules that find what the API refuses, by the kind of what helps (api.Refusal.Mend).
 var rulesFor = map[string]string{

@@ -1,28 +1,20 @@
 package codex
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent"
 )
 
-// hint explains an error whose text has all of these words.
-type hint struct {
-	words   []string
-	meaning agent.Meaning
-}
-
 // hints explain errors of the client; package api knows the API's. They go by the words of an error, because clients use one code for
 // different errors. The first match counts.
-var hints = []hint{
+var hints = []agent.Meaning{
 	inUse("in-use", "another client is writing to this thread", "already has an active writer"),
 	corrupt("empty-file", "the session's file is empty", "rollout", "is empty"),
 	notFound("index-stale", "the client does not find the thread: its file is gone, or not where the client's list says", "no rollout found for thread id"),
 	notFound("index-stale", "the thread's file is not where the client's list says", "failed to resolve rollout path"),
 	notFound("", "the client finds no session with this id: its file is not in the client's home, or its header is lost", "no saved session found"),
 	notFound("id-mismatch", "the file's header names another thread than the one that was asked for", "thread source changed during resume"),
-	full("no space left on device"), full("disk quota exceeded"),
 	notFound("index-stale", "the client's list names another file for the thread", "stale rollout path"),
 	notFound("index-stale", "the client's list names no file for the thread", "missing rollout path"),
 	incompatible("", "the session is in the archive", "codex unarchive SESSION, then resume it", "is archived"),
@@ -55,50 +47,36 @@ var hints = []hint{
 }
 
 // newHint makes a hint; of the step, SESSION stands for the session's id or file.
-func newHint(rule, text, same string, verdict agent.Verdict, step string, words []string) hint {
-	return hint{words, agent.Meaning{Rule: rule, Text: text, Same: same, Verdict: verdict, Step: step}}
+func newHint(rule, text, same string, verdict agent.Verdict, step string, words []string) agent.Meaning {
+	return agent.Meaning{Words: strings.Join(words, " … "), Rule: rule, Text: text, Same: same, Verdict: verdict, Step: step}
 }
 
-func inUse(rule, text string, words ...string) hint {
+func inUse(rule, text string, words ...string) agent.Meaning {
 	return newHint(rule, text, agent.Later, agent.InUse, "hist pre-resume SESSION names the process that has it open: end it, then resume the session again", words)
 }
 
-func notFound(rule, text string, words ...string) hint {
+func notFound(rule, text string, words ...string) agent.Meaning {
 	return newHint(rule, text, agent.Never, agent.NotFound, "hist lint SESSION looks for the file and says what is wrong with it; hist repair SESSION then makes a copy that resumes", words)
 }
 
-func corrupt(rule, text string, words ...string) hint {
+func corrupt(rule, text string, words ...string) agent.Meaning {
 	return newHint(rule, text, agent.Never, agent.Corrupt, "hist lint SESSION says whether another file holds the session", words)
 }
 
-func incompatible(rule, text, step string, words ...string) hint {
+func incompatible(rule, text, step string, words ...string) agent.Meaning {
 	return newHint(rule, text, agent.Never, agent.Incompatible, step, words)
 }
 
-func tooOld(rule, text string, words ...string) hint {
+func tooOld(rule, text string, words ...string) agent.Meaning {
 	return newHint(rule, text, agent.AfterUpgrade, agent.ClientTooOld, "resume the session with a newer client", words)
 }
 
-func repairable(rule, text string, words ...string) hint {
+func repairable(rule, text string, words ...string) agent.Meaning {
 	return newHint(rule, text, agent.AfterRepair, agent.Repairable, "hist repair --in-place SESSION", words)
 }
 
-func full(words string) hint {
-	return newHint("", "there is no room left where the client writes", agent.Later, agent.Resumable, "make room on the disk or raise the quota, then: hist lint SESSION says whether the end of the session was written whole", []string{words})
-}
-
 // explain says what an error's text means; nil if it is not known.
-func explain(text string) *agent.Meaning {
-	text = strings.ToLower(text)
-	for _, h := range hints {
-		if missing := func(word string) bool { return !strings.Contains(text, word) }; !slices.ContainsFunc(h.words, missing) {
-			found := h.meaning
-			found.Words = strings.Join(h.words, " … ")
-			return &found
-		}
-	}
-	return nil
-}
+func explain(text string) *agent.Meaning { return agent.MeaningOf(text, hints) }
 
 // rulesFor are the rules that find what the API refuses, by the kind of what helps (api.Refusal.Mend).
 var rulesFor = map[string]string{

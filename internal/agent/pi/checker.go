@@ -112,9 +112,22 @@ func (c *checker) End() {
 		}
 	}
 	c.neighbours()
+	c.refusals()
 	for _, f := range c.all {
 		f.Edits = c.edits(f)
 		c.run.Report(f.Finding)
+	}
+}
+
+// refusals are the errors on the way to the end, behind the last answer.
+func (c *checker) refusals() {
+	for _, i := range c.now.chain {
+		switch f := &c.facts[i]; {
+		case f.said != "":
+			c.run.Refused([]byte(f.said), f.ref, false)
+		case f.role == "assistant" && !f.dropped, f.kind == "compaction":
+			c.run.Answered()
+		}
 	}
 }
 

@@ -127,6 +127,9 @@ func (f *fact) message(rec *session.Record) {
 	case "assistant":
 		stop := m.Get("stopReason").String()
 		f.dropped, f.spare = stop == "error" || stop == "aborted", spareAt(rec.Raw, "message", "stopReason")
+		if stop == "error" {
+			f.said = m.Get("errorMessage").String()
+		}
 		if u := m.Get("usage"); u.Type == gjson.Null {
 			cut := session.SetMember(rec.Raw, "message", "usage", []byte(noUsage))
 			f.flaw(flaw{rule: ruleBadShape, harm: failsNew, fix: finding.Exact, message: shapeMessage + "an answer does not say how many tokens it took", cuts: []session.Cut{cut}})

@@ -1,10 +1,6 @@
 package pi
 
-import (
-	"strings"
-
-	"github.com/hist-cli/hist/internal/agent"
-)
+import "github.com/hist-cli/hist/internal/agent"
 
 // meanings explain the client's errors; package api knows the API's. Each is recognised by a part of the error's text, in lower case; the
 // first match counts.
@@ -33,10 +29,6 @@ var meanings = []agent.Meaning{
 	{Words: "flatmap is not a function", Rule: "bad-shape", Same: agent.AfterRepair, Verdict: agent.Repairable, Text: shapeMeaning, Step: shapeStep},
 	{Words: "filter is not a function", Rule: "bad-shape", Same: agent.AfterRepair, Verdict: agent.Repairable, Text: shapeMeaning, Step: shapeStep},
 	{Words: "reading 'totaltokens'", Rule: "bad-shape", Same: agent.AfterRepair, Verdict: agent.Repairable, Text: shapeMeaning, Step: shapeStep},
-	{
-		Words: "enospc", Same: agent.Later, Verdict: agent.Resumable, Text: "there is no room left where the client writes",
-		Step: "make room on the disk, then: hist lint SESSION says whether the end of the session was written whole",
-	},
 }
 
 const (
@@ -45,12 +37,4 @@ const (
 )
 
 // explain says what an error's text means; nil if it is not known.
-func explain(text string) *agent.Meaning {
-	text = strings.ToLower(text)
-	for i := range meanings {
-		if strings.Contains(text, meanings[i].Words) {
-			return &meanings[i]
-		}
-	}
-	return nil
-}
+func explain(text string) *agent.Meaning { return agent.MeaningOf(text, meanings) }

@@ -168,7 +168,8 @@ type fact struct {
 	idAt, upAt jsonl.Span
 	when       int64 // milliseconds since 1970; 0 if it does not say
 	sum        uint64
-	dropped    bool // an answer that the client leaves out, with its calls: it failed, or was stopped
+	dropped    bool   // an answer that the client leaves out, with its calls: it failed, or was stopped
+	said       string // of such an answer: the error
 	calls      []call
 	answers    string // of a result: the id of the call; tool is its tool
 	tool       string

@@ -38,7 +38,7 @@ var (
 func allRules() []*finding.Rule {
 	return []*finding.Rule{
 		ruleLostHeader, ruleLateHeader, ruleWrongHeader, ruleLostVersion, ruleForeignLine, ruleRecordID, ruleSameRecord, ruleBrokenLink, ruleWrongEnd,
-		check.CallWithoutOutput, check.OutputWithoutCall, check.DuplicateOutput, ruleOutOfPlace, ruleBadShape, ruleUnknownRole, ruleBadCall, ruleRefusedImage,
+		check.CallWithoutOutput, check.OutputWithoutCall, check.DuplicateOutput, ruleOutOfPlace, ruleBadShape, ruleUnknownRole, ruleBadCall, ruleRefusedImage, check.Refused,
 		ruleWrongKept, ruleNoSummary, ruleNeighbour, ruleSharedFolder,
 	}
 }

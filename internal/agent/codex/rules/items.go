@@ -92,7 +92,7 @@ func (c *itemChecker) Record(rec *session.Record) {
 		c.limited.forget()
 	case rec.Kind == session.TurnEnd, rec.Type == "event_msg/error":
 		if said := recordedError(rec); len(said) > 1 && said[0] != 'n' {
-			c.run.Refused(wordsOf(said), rec, rec.Kind == session.TurnEnd && c.errorShown)
+			c.run.Refused(wordsOf(said), finding.RefOf(rec), rec.Kind == session.TurnEnd && c.errorShown)
 		}
 		c.errorShown = rec.Kind != session.TurnEnd
 		c.sealed.turnEnd(rec)
