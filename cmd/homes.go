@@ -19,7 +19,7 @@ import (
 // openHomes are the agents' homes of the linted sessions.
 type openHomes struct {
 	mu     sync.Mutex
-	open   map[string]homes.Home
+	open   map[string]*homes.Home
 	all    map[string]bool           // the homes whose sessions were all asked for
 	lost   map[string][]lint.Finding // by the session's path: findings about threads that replaced it, and others from the home as a whole
 	gone   []agent.Said              // findings about sessions whose file does not exist
@@ -29,7 +29,7 @@ type openHomes struct {
 }
 
 func newOpenHomes() *openHomes {
-	return &openHomes{open: map[string]homes.Home{}, all: map[string]bool{}, copies: copies.New(), told: map[string]bool{}}
+	return &openHomes{open: map[string]*homes.Home{}, all: map[string]bool{}, copies: copies.New(), told: map[string]bool{}}
 }
 
 // compare reads the heads and tails of all sessions of each home that was asked for as a whole, so that each session can be
@@ -68,12 +68,12 @@ func (h *openHomes) inspect(dir string, paths []string) {
 }
 
 // of returns the home of a target.
-func (h *openHomes) of(ctx context.Context, t target) homes.Home {
+func (h *openHomes) of(ctx context.Context, t target) *homes.Home {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.open[t.home] == nil {
 		h.open[t.home] = homes.Open(ctx, t.home)
-		h.open[t.home].Remember(h.cache)
+		h.open[t.home].Remember(h.cache.Agreed)
 	}
 	return h.open[t.home]
 }

@@ -68,13 +68,6 @@ func (e *env) move(c *cli.Context) error {
 	return e.operate(c, op)
 }
 
-// rehomer is a home whose client notes where its sessions lie, so that it does not find them once the home was moved or copied.
-type rehomer interface {
-	// Rehome is the database that holds the notes, "" if there is none, and what changes those whose file is gone to the file that lies at
-	// the same place in this home; it returns how many.
-	Rehome() (path string, change func(ctx context.Context, tx *sql.Tx) (int64, error))
-}
-
 // moveHome makes a client find the sessions of a home that was moved or copied.
 func (e *env) moveHome(c *cli.Context) error {
 	for _, flag := range []string{"to", "from", "rewrite", "all", "last"} {
@@ -89,10 +82,7 @@ func (e *env) moveHome(c *cli.Context) error {
 	if !slices.ContainsFunc(all.Homed(), func(h *agent.Agent) bool { return len(h.Sessions(dir)) > 0 }) {
 		return usage("--home %s: no agent's home with sessions in it", c.String("home"))
 	}
-	path, change := "", (func(context.Context, *sql.Tx) (int64, error))(nil)
-	if h, ok := homes.Open(c.Context, dir).(rehomer); ok {
-		path, change = h.Rehome()
-	}
+	path, change := homes.Open(c.Context, dir).Rehome()
 	n := int64(0)
 	store := repair.Store{Path: path, Home: dir, Database: func(ctx context.Context, tx *sql.Tx) (_ int64, err error) {
 		n, err = change(ctx, tx)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/glance"
 )
@@ -37,11 +36,9 @@ func (t *titles) of(ctx context.Context, s *glance.Session, home string) string 
 	}
 	if home != "" && t.byHome[home] == nil {
 		t.byHome[home] = map[string]string{}
-		if list, ok := homes.Open(ctx, home).(agent.Lister); ok {
-			threads, _ := list.Threads(ctx) // without the client's list, the first prompt is used
-			for _, thread := range threads {
-				t.byHome[home][thread.ID] = thread.Title
-			}
+		threads, _ := homes.Open(ctx, home).Threads(ctx) // without the client's list, the first prompt is used
+		for _, thread := range threads {
+			t.byHome[home][thread.ID] = thread.Title
 		}
 	}
 	title := t.byHome[home][strings.ToLower(s.Thread)]

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/lint"
 )
@@ -72,8 +71,8 @@ func homeIsFree(ctx context.Context, home string) error {
 // holdDatabases keeps everybody from opening the databases of a home. A running client has one of them open, if not the one
 // that is moved. Where the system can't tell who has a file open, the error says that they are in use.
 func holdDatabases(ctx context.Context, home string) (guards []*inuse.Guard, err error) {
-	b, ok := openHome(ctx, home).(agent.Breakable)
-	if !ok {
+	b := openHome(ctx, home)
+	if b == nil {
 		return nil, nil
 	}
 	for _, path := range b.Databases() {

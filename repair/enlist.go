@@ -17,10 +17,7 @@ func (w *job) enlist(ctx context.Context) {
 	if w.Mode != NewThread || w.Home == "" {
 		return
 	}
-	list, ok := homes.Open(ctx, w.Home).(agent.Lister)
-	if !ok {
-		return
-	}
+	list := homes.Open(ctx, w.Home)
 	threads, err := list.Threads(ctx)
 	if err == nil && !list.LastIsListed(threads) {
 		return // the client looks at the files themselves
@@ -44,8 +41,8 @@ func (w *job) enlist(ctx context.Context) {
 // delist removes a copy that is gone from the client's list of threads. An error is only noted: a row whose file is gone does
 // no harm.
 func delist(ctx context.Context, homeDir string, f *runs.File, thread string) (note string) {
-	list, ok := openHome(ctx, homeDir).(agent.Lister)
-	if !ok {
+	list := openHome(ctx, homeDir)
+	if list == nil {
 		return ""
 	}
 	if err := list.Delist(ctx, thread, f.Target); err != nil {

@@ -52,8 +52,8 @@ func dependants(ctx context.Context, by agent.DependantsBy, homeDir, path string
 	return fmt.Errorf("%w:\n  %s\n%s", ErrDependants, strings.Join(names, "\n  "), advice)
 }
 
-// openHome opens the home at a directory. Without a directory it returns nil, for which every type assertion fails.
-func openHome(ctx context.Context, dir string) homes.Home {
+// openHome opens the home at a directory. Without a directory it returns nil.
+func openHome(ctx context.Context, dir string) *homes.Home {
 	if dir == "" {
 		return nil
 	}

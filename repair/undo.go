@@ -106,11 +106,11 @@ type claim struct {
 	settled      bool
 	guard        *inuse.Guard
 
-	views   agent.Viewer // nil if there is nothing to restore, or nothing that could hold it
-	kept    string       // the view as it was before the undo, in the run; "" if it was empty
-	sum     string       // its SHA-256; "" if its form is not known
-	stale   bool         // the view was made of bytes that the undo moves
-	changed bool         // the view has been changed back to what it was before the repair
+	views   *homes.Home // nil if there is nothing to restore, or nothing that could hold it
+	kept    string      // the view as it was before the undo, in the run; "" if it was empty
+	sum     string      // its SHA-256; "" if its form is not known
+	stale   bool        // the view was made of bytes that the undo moves
+	changed bool        // the view has been changed back to what it was before the repair
 	note    string
 }
 
@@ -119,8 +119,8 @@ func (c *claim) keepView(ctx context.Context) error {
 	if c.file.Mode != runs.InPlace && c.file.Mode != runs.View {
 		return nil
 	}
-	views, ok := openHome(ctx, c.home).(agent.Viewer)
-	if !ok {
+	views := openHome(ctx, c.home)
+	if views == nil {
 		return nil
 	}
 	read, viewed, err := views.Viewed(ctx, c.file.Target)
@@ -201,7 +201,7 @@ func (c *claim) viewBack(ctx context.Context) (err error) {
 }
 
 // notBack says that the client's view is not what it was before the repair, and where that is kept.
-func (c *claim) notBack(views agent.Viewer, why error) string {
+func (c *claim) notBack(views *homes.Home, why error) string {
 	note := fmt.Sprintf("what %s held of the session before the repair could not be brought back: %v", views.ViewName(), why)
 	if c.file.Rows != "" {
 		note += "; it is kept in " + filepath.Join(c.run.Path(), c.file.Rows)

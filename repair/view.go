@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/failpoint"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/runs"
@@ -55,8 +56,8 @@ func (w *job) viewFrom() int64 {
 // keepRows saves what the client's database holds of the session in the run's record, if some of it must be cleared: it may be
 // the only copy.
 func (w *job) keepRows(ctx context.Context, run *runs.Run, f *runs.File) error {
-	views, ok := openHome(ctx, w.Home).(agent.Viewer)
-	if !ok {
+	views := openHome(ctx, w.Home)
+	if views == nil {
 		return nil
 	}
 	stale, err := w.staleView(ctx, views)
@@ -74,7 +75,7 @@ func (w *job) keepRows(ctx context.Context, run *runs.Run, f *runs.File) error {
 }
 
 // staleView says whether the client's view will be wrong when the file is replaced.
-func (w *job) staleView(ctx context.Context, views agent.Viewer) (bool, error) {
+func (w *job) staleView(ctx context.Context, views *homes.Home) (bool, error) {
 	read, ok, err := views.Viewed(ctx, w.Source.Real)
 	if errors.Is(err, agent.ErrSchema) {
 		if w.foundDamaged(views.ViewName()) {
@@ -111,8 +112,8 @@ func (w *job) settleView(ctx context.Context, f *runs.File) (*inuse.Guard, error
 // clearProjection clears what the client's view has from bytes that move, so that the client reads it anew. This is done before
 // the file is replaced; if that fails, giveBack restores what was cleared, which is right for the old file.
 func (w *job) clearProjection(ctx context.Context, f *runs.File) error {
-	views, ok := openHome(ctx, w.Home).(agent.Viewer)
-	if f.Rows == "" || !ok {
+	views := openHome(ctx, w.Home)
+	if f.Rows == "" || views == nil {
 		return nil
 	}
 	w.cleared = true
@@ -132,7 +133,7 @@ func (w *job) clearProjection(ctx context.Context, f *runs.File) error {
 // giveBack restores the rows that were cleared for a repair which then failed, and discards the run. If they can't be restored,
 // the run stays.
 func (w *job) giveBack(ctx context.Context, run *runs.Run, f *runs.File) error {
-	if views, ok := openHome(ctx, w.Home).(agent.Viewer); ok && w.cleared {
+	if views := openHome(ctx, w.Home); views != nil && w.cleared {
 		if _, err := restoreRows(context.WithoutCancel(ctx), run, f.Rows, views, w.Source.Real, ""); err != nil {
 			return fmt.Errorf("rows of %s that were cleared before could not be brought back; they are kept in %s: %w", views.ViewName(), filepath.Join(run.Path(), f.Rows), err)
 		}
@@ -142,7 +143,7 @@ func (w *job) giveBack(ctx context.Context, run *runs.Run, f *runs.File) error {
 
 // restoreRows restores the client's view from what the run has kept; false if there is no such database any more. now is the
 // SHA-256 of the view as it is, "" if it may be anything.
-func restoreRows(ctx context.Context, run *runs.Run, name string, views agent.Viewer, path, now string) (bool, error) {
+func restoreRows(ctx context.Context, run *runs.Run, name string, views *homes.Home, path, now string) (bool, error) {
 	rows, err := run.OpenRows(name)
 	if err != nil {
 		return false, err

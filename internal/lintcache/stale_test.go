@@ -45,7 +45,7 @@ func lintHome(t *testing.T, with *agreements, dir string) (all toldOf) {
 	in := homes.Open(ctx, dir)
 	if with != nil {
 		c = with.Cache
-		in.Remember(with)
+		in.Remember(with.Agreed)
 	}
 	lost := c.Lost(ctx, paths)
 	for _, path := range paths {

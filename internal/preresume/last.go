@@ -21,19 +21,15 @@ import (
 // updated last in their list of threads. Files that the client has not written itself are not in that list, and threads
 // for which it holds no prompt are skipped.
 func Last(ctx context.Context, homeDir, cwd string, any bool) (*glance.Session, error) {
-	var threads []agent.Thread
-	var err error
-	list, listed := homes.Open(ctx, homeDir).(agent.Lister)
-	if listed {
-		threads, err = list.Threads(ctx)
-	}
+	list := homes.Open(ctx, homeDir)
+	threads, err := list.Threads(ctx)
 	if err != nil && ctx.Err() != nil { // if the list can't be read, or its form is unknown, the files decide
 		return nil, err
 	}
 	wanted := func(g *glance.Session) bool {
 		return (cwd == "" || worksIn(g, cwd)) && (any || interactive(g))
 	}
-	if listed && list.LastIsListed(threads) {
+	if list.LastIsListed(threads) {
 		return lastListed(ctx, threads, wanted)
 	}
 	return find(ctx, homeDir, threads == nil && err == nil, wanted)

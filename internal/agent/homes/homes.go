@@ -31,26 +31,13 @@ func (e *BesideError) Error() string {
 // Unwrap is why.
 func (e *BesideError) Unwrap() error { return e.Err }
 
-// Home is one agent's home. It only reads, and waits for nobody. Its methods may be called from several goroutines. What
-// not every client keeps there is found by assertion: agent.Viewer, agent.Lister.
-type Home interface {
-	// Session lists what is wrong between one session of the home and its neighbours. res is what lint found in it.
-	Session(ctx context.Context, src *source.Source, res *lint.Result) ([]lint.Finding, error)
-	// Inherits lists what is wrong between the text of a session that lies at a path of the home, or is to lie there, and the
-	// sessions that it continues. res is what lint found in it.
-	Inherits(ctx context.Context, path string, src *source.Source, res *lint.Result) ([]lint.Finding, error)
-	// Listed lists what is wrong between one session of the home and the home as a whole.
-	Listed(ctx context.Context, src *source.Source) ([]lint.Finding, error)
-	// Remember has what takes long asked about no session for which the answer is known to be nothing.
-	Remember(beside.Agreements)
-	// Index is where the agent's list of threads lies, "" if it keeps none, and what is wrong with it that concerns no
-	// session of the home.
-	Index() (path string, found []lint.Finding, err error)
-}
+// Home is what the client keeps at a directory beside its sessions. Its methods may be called from several goroutines; those that
+// compare only read, and wait for nobody.
+type Home = beside.Home
 
 // Open returns the home at dir; what it needs of it is read when it is first asked for. Of a session that another agent
 // than Codex wrote it says nothing: its name is none that Codex knows.
-func Open(ctx context.Context, dir string) Home { return beside.Open(ctx, dir) }
+func Open(ctx context.Context, dir string) *Home { return beside.Open(ctx, dir) }
 
 // Kept reads what a home keeps a second time of a session: it is what lint.Options.Kept takes.
 func Kept(ctx context.Context, agent, home, base string) check.Kept {

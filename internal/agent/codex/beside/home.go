@@ -45,17 +45,14 @@ type Home struct {
 	ancestors map[string]*lint.Result // of forks, by their paths
 }
 
-// Agreements remembers which sessions agree with some databases.
-type Agreements interface {
-	// Agreed says whether a session is known to agree with databases, and neither the session nor its rows there have changed
-	// since. If it is not known, keep must be called once the session is found to agree.
-	Agreed(ctx context.Context, src *source.Source, databases []agent.Database) (known bool, keep func())
-}
+// Agreements says whether a session is known to agree with databases, and neither the session nor its rows there have changed
+// since. If it is not known, keep must be called once the session is found to agree.
+type Agreements func(ctx context.Context, src *source.Source, databases []agent.Database) (known bool, keep func())
 
 // Remember sets the agreements: a session that is known to agree with the databases is not looked up in them.
 func (h *Home) Remember(a Agreements) { h.agreements = a }
 
-// agreed is Agreements.Agreed for the databases. If a repair of the session may have to clear rows, the whole database must be
+// agreed asks the agreements about the databases. If a repair of the session may have to clear rows, the whole database must be
 // unchanged, not only the session's rows.
 func (h *Home) agreed(ctx context.Context, src *source.Source, res *lint.Result) (known bool, keep func()) {
 	if h.agreements == nil {
@@ -68,7 +65,7 @@ func (h *Home) agreed(ctx context.Context, src *source.Source, res *lint.Result)
 			databases[i].Whole = true
 		}
 	}
-	return h.agreements.Agreed(ctx, src, databases)
+	return h.agreements(ctx, src, databases)
 }
 
 // Open returns the home at dir. What it needs of the home is read when first asked for.

@@ -12,15 +12,15 @@ import (
 	"github.com/hist-cli/hist/internal/agent/codex/store"
 )
 
-var (
-	_ agent.Viewer = (*Home)(nil)
-	_ agent.Lister = (*Home)(nil)
-)
+// The client keeps a view of each session, made of the bytes of its file: it must be made anew where they move, and may be the only copy of
+// what the file has lost. It also keeps a list of its threads. A session is named by the path of its file; of one under a name that the
+// client does not know nothing is kept.
 
-// ViewName is the name of the projection's database.
+// ViewName is the name of what holds the views, for sentences: the projection's database.
 func (h *Home) ViewName() string { return home.HistoryFile }
 
-// Viewed is how far the projection of a rollout has come.
+// Viewed is how many bytes of a session, uncompressed, its view was made of; ok is false if there is none. The error may be
+// agent.ErrSchema.
 func (h *Home) Viewed(ctx context.Context, path string) (offset int64, ok bool, err error) {
 	name, ok := home.ParseName(filepath.Base(path))
 	if !ok {
@@ -30,7 +30,7 @@ func (h *Home) Viewed(ctx context.Context, path string) (offset int64, ok bool, 
 	return view.Offset, ok, err
 }
 
-// SaveView is store.Save.
+// SaveView writes all that is kept of a session, in a form that RestoreView reads.
 func (h *Home) SaveView(ctx context.Context, path string, to io.Writer) error {
 	id, err := store.RolloutID(path)
 	if err != nil {
@@ -39,7 +39,9 @@ func (h *Home) SaveView(ctx context.Context, path string, to io.Writer) error {
 	return store.Save(ctx, h.dir, id, to)
 }
 
-// RewindView is store.Rewind.
+// RewindView takes out of a view, in one transaction, what was made of bytes behind an offset. saved is the SHA-256
+// of what SaveView wrote: where the view is not the same any more, nothing is changed and there is an error. gone is
+// the number of rows that it took out.
 func (h *Home) RewindView(ctx context.Context, path, saved string, offset int64) (gone int64, err error) {
 	id, err := store.RolloutID(path)
 	if err != nil {
@@ -48,7 +50,9 @@ func (h *Home) RewindView(ctx context.Context, path, saved string, offset int64)
 	return store.Rewind(ctx, h.dir, id, saved, offset)
 }
 
-// RestoreView is store.Restore.
+// RestoreView makes a view what SaveView wrote, or empty if saved is nil; false if there is nothing any more that could
+// hold it. now is the SHA-256 of what SaveView would write of the view as it is: where it is another one, nothing is
+// changed and there is an error; "" means that it may be any. The error may be agent.ErrSchema.
 func (h *Home) RestoreView(ctx context.Context, path, now string, saved io.Reader) (bool, error) {
 	id, err := store.RolloutID(path)
 	if err != nil {
@@ -57,7 +61,7 @@ func (h *Home) RestoreView(ctx context.Context, path, now string, saved io.Reade
 	return store.Restore(ctx, h.dir, id, now, saved)
 }
 
-// Databases are the files of home.DatabaseNames.
+// Databases are the paths of those that a running client has open. It opens no session while it can't read one of them.
 func (h *Home) Databases() (paths []string) {
 	for _, name := range home.DatabaseNames(h.dir) {
 		paths = append(paths, filepath.Join(home.Databases(h.dir), name))
@@ -75,18 +79,18 @@ func (h *Home) Rehome() (path string, change func(ctx context.Context, tx *sql.T
 	return path, func(ctx context.Context, tx *sql.Tx) (int64, error) { return store.Rehome(ctx, tx, h.dir) }
 }
 
-// Threads is store.Threads.
+// Threads reads the list. It is nil if there is none; the error may be agent.ErrSchema.
 func (h *Home) Threads(ctx context.Context) ([]agent.Thread, error) { return store.Threads(ctx, h.dir) }
 
-// LastIsListed is store.LastIsListed.
+// LastIsListed says whether the client takes the last thread from its list, rather than by the times of the files.
 func (h *Home) LastIsListed(threads []agent.Thread) bool { return store.LastIsListed(threads) }
 
-// Enlist is store.Enlist.
+// Enlist adds a copy of a thread as the original stands in the list; false if it does not, or if there is no list.
 func (h *Home) Enlist(ctx context.Context, original string, copied agent.Copied) (bool, error) {
 	return store.Enlist(ctx, h.dir, original, copied)
 }
 
-// Delist is store.Delist.
+// Delist takes a copy out of the list again whose file is gone.
 func (h *Home) Delist(ctx context.Context, copied, path string) error {
 	return store.Delist(ctx, h.dir, copied, path)
 }
