@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/failpoint"
+	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/testkit"
 	"github.com/hist-cli/hist/internal/testkit/testhome"
 )
@@ -32,7 +32,7 @@ func watchSteps() {
 		return
 	}
 	var steps atomic.Int64 // some are made side by side
-	failpoint.Observe(func(string) {
+	publish.ObserveSteps(func(string) {
 		n := int(steps.Add(1))
 		if n == at {
 			syscall.Kill(os.Getpid(), syscall.SIGKILL) //nolint:errcheck // nothing is left to tell

@@ -11,7 +11,6 @@ import (
 
 	"github.com/hist-cli/hist/internal/escape"
 	"github.com/hist-cli/hist/internal/format"
-	"github.com/hist-cli/hist/internal/page"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
@@ -107,7 +106,7 @@ func (p *timelinePage) begin(s *shown) error {
 	next, preview := s.next()
 	p.write("head", map[string]any{
 		"Path": oneLine(s.path), "ID": oneLine(h.ID), "Title": cmp.Or(s.title, strings.TrimSpace("Session "+short(oneLine(h.ID)))), "Where": changed(oneLine(h.CWD), s.modified), "Report": p.report, "Next": format.Command(next...), "Preview": format.Command(preview...),
-		"Damaged": len(listed) > 0, "Style": page.Style, "Facts": facts, "Verdict": s.verdict(), "Findings": listed,
+		"Damaged": len(listed) > 0, "Style": format.Style, "Facts": facts, "Verdict": s.verdict(), "Findings": listed,
 	})
 	return p.err
 }
@@ -226,7 +225,7 @@ func (p *timelinePage) flush(last bool) {
 
 func (p *timelinePage) end() error {
 	p.flush(true)
-	p.write("foot", map[string]any{"Turns": count(p.turns, "turn", "turns"), "Calls": count(p.calls, "call", "calls"), "Version": Version(), "Copy": page.Copy})
+	p.write("foot", map[string]any{"Turns": count(p.turns, "turn", "turns"), "Calls": count(p.calls, "call", "calls"), "Version": Version(), "Copy": format.Copy})
 	return p.err
 }
 

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/hist-cli/hist/internal/failpoint"
 	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/testkit/testhome"
 )
 
@@ -29,7 +29,7 @@ func TestUndoHoldsTheDatabases(t *testing.T) {
 		t.Fatal(err)
 	}
 	opened := false
-	failpoint.Observe(func(step string) {
+	publish.ObserveSteps(func(step string) {
 		if _, err := os.Lstat(broken + "-wal"); step == "published" && err == nil && !opened { // the log is back, the database is not
 			opened = true
 			fd, err := unix.Open(other, unix.O_RDWR|unix.O_NONBLOCK, 0)
@@ -39,7 +39,7 @@ func TestUndoHoldsTheDatabases(t *testing.T) {
 			}
 		}
 	})
-	t.Cleanup(func() { failpoint.Observe(nil) })
+	t.Cleanup(func() { publish.ObserveSteps(nil) })
 	if err := undo(t, rep.Run); !errors.Is(err, inuse.ErrBusy) || !opened {
 		t.Errorf("opened: %v; undo: %v", opened, err)
 	}

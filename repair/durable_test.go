@@ -1,5 +1,5 @@
 package repair
 
-import "github.com/hist-cli/hist/internal/failpoint"
+import "github.com/hist-cli/hist/internal/publish"
 
-func init() { failpoint.Durable = false }
+func init() { publish.Durable = false }

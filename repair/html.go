@@ -13,7 +13,6 @@ import (
 
 	"github.com/hist-cli/hist/internal/escape"
 	"github.com/hist-cli/hist/internal/format"
-	"github.com/hist-cli/hist/internal/page"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -77,7 +76,7 @@ func HTML(w io.Writer, reports []*Report, opts PageOptions) error {
 		Told, Healthy []part
 		Style         template.CSS
 		Copy          template.JS
-	}{runOf(reports), summary(reports), opts.Content, opts.Next, told, healthy, page.Style, page.Copy})
+	}{runOf(reports), summary(reports), opts.Content, opts.Next, told, healthy, format.Style, format.Copy})
 }
 
 // weight orders names of impacts; "" is below all.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hist-cli/hist/internal/failpoint"
+	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
@@ -160,12 +160,12 @@ func TestChangedMeanwhile(t *testing.T) {
 		t.Run(step, func(t *testing.T) {
 			home, path, text := inHome(t)
 			more := slices.Concat(text, []byte("{}\n"))
-			failpoint.Observe(func(name string) {
+			publish.ObserveSteps(func(name string) {
 				if name == step {
 					put(t, path, more)
 				}
 			})
-			t.Cleanup(func() { failpoint.Observe(nil) })
+			t.Cleanup(func() { publish.ObserveSteps(nil) })
 			_, err := repairInPlace(t, home, path)
 			if !errors.Is(err, source.ErrChanged) || strings.Count(err.Error(), path) != 1 {
 				t.Errorf("got %v", err)
@@ -263,7 +263,7 @@ const killedID = "01a1fa85-bfc3-74d1-9684-43a82083e7d1"
 func TestReplacedMeanwhile(t *testing.T) {
 	home, path, _ := inHome(t)
 	var theirs []byte
-	failpoint.Observe(func(name string) {
+	publish.ObserveSteps(func(name string) {
 		made, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".hist-*.tmp"))
 		if name != "closed" || err != nil || len(made) != 1 {
 			return
@@ -275,7 +275,7 @@ func TestReplacedMeanwhile(t *testing.T) {
 		theirs = bytes.Replace(theirs, []byte("list the files"), []byte("list the FILES"), 1)
 		put(t, path, theirs)
 	})
-	t.Cleanup(func() { failpoint.Observe(nil) })
+	t.Cleanup(func() { publish.ObserveSteps(nil) })
 	_, err := repairInPlace(t, home, path)
 	if !errors.Is(err, source.ErrChanged) || strings.Count(err.Error(), path) != 1 {
 		t.Errorf("got %v", err)

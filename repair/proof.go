@@ -3,7 +3,6 @@ package repair
 import (
 	"hash/maphash"
 
-	"github.com/hist-cli/hist/internal/quick"
 	"github.com/hist-cli/hist/internal/sum"
 )
 
@@ -11,17 +10,17 @@ import (
 type proof struct {
 	Hash string // SHA-256 over all of them in their order, each with its newline, hexadecimal
 
-	tee   *sum.Tee     // hashes the whole copy; nil if nothing does
-	sum   *sum.Sum     // nil as long as the copy holds only untouched lines: then tee's sum is the same
-	at    []extent     // where the untouched lines are in the copy
-	quick quick.Stream // hash of the bytes at these places
+	tee   *sum.Tee   // hashes the whole copy; nil if nothing does
+	sum   *sum.Sum   // nil as long as the copy holds only untouched lines: then tee's sum is the same
+	at    []extent   // where the untouched lines are in the copy
+	quick sum.Stream // hash of the bytes at these places
 }
 
 // extent is the bytes of a file from one offset up to another.
 type extent struct{ from, to int64 }
 
 func newProof(tee *sum.Tee) proof {
-	p := proof{tee: tee, quick: quick.Stream{Seed: maphash.MakeSeed()}}
+	p := proof{tee: tee, quick: sum.Stream{Seed: maphash.MakeSeed()}}
 	if tee == nil {
 		p.sum = sum.New()
 	}
@@ -78,13 +77,13 @@ func (p *proof) finish(open bool) {
 
 // checker hashes the same places of a copy that is read.
 func (p *proof) checker() *checker {
-	return &checker{at: p.at, hash: quick.Stream{Seed: p.quick.Seed}, want: p.quick.Sum64()}
+	return &checker{at: p.at, hash: sum.Stream{Seed: p.quick.Seed}, want: p.quick.Sum64()}
 }
 
 type checker struct {
 	at   []extent // the places that have not been reached yet
 	pos  int64
-	hash quick.Stream
+	hash sum.Stream
 	want uint64
 }
 

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/failpoint"
+	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/sum"
@@ -144,7 +144,7 @@ func TestProof(t *testing.T) {
 	}
 }
 
-// pieceSize is how many bytes a quick.Stream takes at a time.
+// pieceSize is how many bytes a sum.Stream takes at a time.
 const pieceSize = 16 << 10
 
 // TestProofInPieces: in a long copy, too, a change of any untouched byte is found, whatever parts it is written and read in, and no
@@ -208,7 +208,7 @@ func TestCopyChanged(t *testing.T) {
 			t.Fatal(err)
 		}
 		changed := 0
-		failpoint.Observe(func(step string) {
+		publish.ObserveSteps(func(step string) {
 			made, err := filepath.Glob(filepath.Join(dir, ".hist-*.tmp"))
 			if step != "flushed" || err != nil || len(made) != 1 {
 				return
@@ -225,7 +225,7 @@ func TestCopyChanged(t *testing.T) {
 			}
 			changed++
 		})
-		t.Cleanup(func() { failpoint.Observe(nil) })
+		t.Cleanup(func() { publish.ObserveSteps(nil) })
 		_, err := Do(t.Context(), Job{Path: path, Mode: ToFile, Output: output})
 		if changed != 1 || !errors.Is(err, ErrVerify) {
 			t.Errorf("%d changes: %v", changed, err)

@@ -10,8 +10,8 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/agent/homes"
-	"github.com/hist-cli/hist/internal/failpoint"
 	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/sum"
@@ -183,7 +183,7 @@ func (c *claim) viewBack(ctx context.Context) (err error) {
 			return err
 		}
 		if c.changed {
-			failpoint.At("rows back")
+			publish.Step("rows back")
 			return nil
 		}
 		if err == nil {

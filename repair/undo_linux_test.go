@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/hist-cli/hist/internal/agent/codex/home"
-	"github.com/hist-cli/hist/internal/failpoint"
 	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 )
 
@@ -126,7 +126,7 @@ func TestOpenedMeanwhile(t *testing.T) {
 	dir, path, _ := inHome(t)
 	meet := func() (opened func()) {
 		var f *os.File
-		failpoint.Observe(func(step string) {
+		publish.ObserveSteps(func(step string) {
 			beside, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".hist-*"))
 			if step == "closed" && f == nil && len(beside) > 0 {
 				// Where the lease is held already, this only says that somebody waits for it.
@@ -137,7 +137,7 @@ func TestOpenedMeanwhile(t *testing.T) {
 			}
 		})
 		return func() {
-			failpoint.Observe(nil)
+			publish.ObserveSteps(nil)
 			if f == nil {
 				t.Error("the step was never reached")
 			} else if f != os.Stdin {
@@ -196,7 +196,7 @@ func TestRefusedUndo(t *testing.T) {
 			repaired, rows := mustRead(t, path), rowsOf(t, dir, id)
 			var f *os.File
 			reached := false
-			failpoint.Observe(func(step string) {
+			publish.ObserveSteps(func(step string) {
 				beside, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".hist-*"))
 				if step == c.at && !reached && len(beside) > 0 {
 					reached = true
@@ -204,7 +204,7 @@ func TestRefusedUndo(t *testing.T) {
 				}
 			})
 			uerr := undo(t, rep.Run)
-			failpoint.Observe(nil)
+			publish.ObserveSteps(nil)
 			if !reached {
 				t.Fatal("the step was never reached")
 			}

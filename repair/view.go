@@ -9,8 +9,8 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/homes"
-	"github.com/hist-cli/hist/internal/failpoint"
 	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 )
 
@@ -125,7 +125,7 @@ func (w *job) clearProjection(ctx context.Context, f *runs.File) error {
 		}
 		return err
 	}
-	failpoint.At("cleared")
+	publish.Step("cleared")
 	w.notes = append(w.notes, fmt.Sprintf("%d rows of the client's view of this thread (%s) were cleared, after a copy of them was kept; it builds them again at the next resume", n, views.ViewName()))
 	return nil
 }

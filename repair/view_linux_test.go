@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/hist-cli/hist/internal/agent/codex/store"
-	"github.com/hist-cli/hist/internal/failpoint"
+	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
@@ -212,7 +212,7 @@ func TestReplacedWhileTheViewIsChanged(t *testing.T) {
 	replaced := func(at string, do func() error) error {
 		t.Helper()
 		text, reached := []byte("another program's\n"), false
-		failpoint.Observe(func(step string) {
+		publish.ObserveSteps(func(step string) {
 			if step == at && !reached {
 				reached = true
 				put(t, path+".new", text)
@@ -222,7 +222,7 @@ func TestReplacedWhileTheViewIsChanged(t *testing.T) {
 			}
 		})
 		err := do()
-		failpoint.Observe(nil)
+		publish.ObserveSteps(nil)
 		if now := mustRead(t, path); !reached || !bytes.Equal(now, text) {
 			t.Errorf("%s: reached: %v; the file that took the name is gone", at, reached)
 		}

@@ -15,8 +15,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/hist-cli/hist/internal/failpoint"
 )
 
 // The test binary plays another process when HIST_TEST_PLAY is set: role, path and step, separated by spaces.
@@ -50,7 +48,7 @@ func TestMain(m *testing.M) {
 			fmt.Println(err)
 		}
 	}
-	failpoint.Observe(func(name string) {
+	ObserveSteps(func(name string) {
 		if name == at {
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}

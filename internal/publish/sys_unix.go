@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
-
-	"github.com/hist-cli/hist/internal/failpoint"
 )
 
 const errQuota = syscall.EDQUOT
@@ -68,7 +66,7 @@ func link(tmp, path string) error {
 	if err := os.Link(tmp, path); err != nil {
 		return err
 	}
-	failpoint.At("linked")
+	Step("linked")
 	// The file is published already: if this fails, Sweep removes the temporary name later.
 	_ = os.Remove(tmp)
 	return nil

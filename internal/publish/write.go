@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/cause"
-	"github.com/hist-cli/hist/internal/failpoint"
 )
 
 // What callers must tell apart; test with errors.Is.
@@ -74,7 +73,7 @@ func Write(ctx context.Context, t Target, fill func(w io.Writer) error, checks C
 	}
 	d := &draft{Target: t, f: f}
 	defer d.drop()
-	failpoint.At("created")
+	Step("created")
 	if err := d.fill(ctx, fill); err != nil {
 		return err
 	}
@@ -90,7 +89,7 @@ func Write(ctx context.Context, t Target, fill func(w io.Writer) error, checks C
 	if err := SyncDir(filepath.Dir(t.Path)); err != nil {
 		return fmt.Errorf("%s: %w its directory could not be synced to disk: %w", t.Path, ErrPublished, cause.Of(err))
 	}
-	failpoint.At("durable")
+	Step("durable")
 	return nil
 }
 
@@ -119,21 +118,21 @@ func (d *draft) fill(ctx context.Context, fill func(w io.Writer) error) error {
 		}
 		return err
 	}
-	failpoint.At("filled")
+	Step("filled")
 	if err := w.Flush(); err != nil {
 		return explain("writing", d.Path, err)
 	}
-	failpoint.At("flushed")
+	Step("flushed")
 	if err := setOwnerAndMode(d.f, d.Target); err != nil {
 		return explain("setting the mode of", d.Path, err)
 	}
-	failpoint.At("dressed")
+	Step("dressed")
 	return nil
 }
 
 // Sync makes what was written to a file durable.
 func Sync(f *os.File) error {
-	if !failpoint.Durable {
+	if !Durable {
 		return nil
 	}
 	return f.Sync()
@@ -149,11 +148,11 @@ func (d *draft) settle(check func(tmp string) error) (err error) {
 	if serr := <-synced; serr != nil {
 		return explain("syncing", d.Path, serr)
 	}
-	failpoint.At("synced")
+	Step("synced")
 	if err != nil {
 		return err
 	}
-	failpoint.At("checked")
+	Step("checked")
 	// Not earlier, so that Sweep sees for as long as possible that the file is new.
 	if !d.ModTime.IsZero() {
 		if err := errors.Join(os.Chtimes(d.f.Name(), d.ModTime, d.ModTime), Sync(d.f)); err != nil {
@@ -163,7 +162,7 @@ func (d *draft) settle(check func(tmp string) error) (err error) {
 	if err := d.f.Close(); err != nil {
 		return explain("writing", d.Path, err)
 	}
-	failpoint.At("closed")
+	Step("closed")
 	return nil
 }
 
@@ -187,7 +186,7 @@ func (d *draft) publish(last func() error) error {
 		return explain("publishing", d.Path, err)
 	}
 	d.published = true
-	failpoint.At("published")
+	Step("published")
 	return nil
 }
 

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/hist-cli/hist/internal/failpoint"
 )
 
 var ctx = context.Background()
@@ -166,8 +164,8 @@ func TestLast(t *testing.T) {
 	os.WriteFile(path, []byte("old"), 0o600)
 	refused := errors.New("somebody has it open")
 	var steps []string
-	failpoint.Observe(func(step string) { steps = append(steps, step) })
-	t.Cleanup(func() { failpoint.Observe(nil) })
+	ObserveSteps(func(step string) { steps = append(steps, step) })
+	t.Cleanup(func() { ObserveSteps(nil) })
 	last := func() error { steps = append(steps, "last"); return refused }
 	if err := Write(ctx, Target{Path: path, Replace: true, ModTime: time.Now()}, text("new"), Checks{Last: last}); err != refused { //nolint:errorlint // the very one: who was asked says what it is about
 		t.Error(err)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/hist-cli/hist/internal/failpoint"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/sum"
@@ -55,7 +54,7 @@ func (r *Run) MoveAway(ctx context.Context, path, home string, free func() error
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", fmt.Errorf("moving a database away (it is kept in %s): %w", r.dir, err)
 		}
-		failpoint.At("moved " + filepath.Ext(name))
+		publish.Step("moved " + filepath.Ext(name))
 	}
 	if err := publish.SyncDir(filepath.Dir(path)); err != nil {
 		return "", err

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/hist-cli/hist/internal/failpoint"
+	"github.com/hist-cli/hist/internal/publish"
 )
 
 // leaving begins the name of a record that is being removed: no run is called so.
@@ -26,7 +26,7 @@ func Remove(run string) error {
 	if err := os.Rename(filepath.Join(root, run), filepath.Join(root, leaving+run)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	failpoint.At("leaving")
+	publish.Step("leaving")
 	return RemoveRest()
 }
 

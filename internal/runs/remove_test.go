@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/failpoint"
+	"github.com/hist-cli/hist/internal/publish"
 )
 
 // TestRemove: a record whose removal is cut off is none any more, and the next removal takes what is left of it.
@@ -15,7 +15,7 @@ func TestRemove(t *testing.T) {
 		t.Fatal(err)
 	}
 	type cutOff struct{}
-	failpoint.Observe(func(step string) {
+	publish.ObserveSteps(func(step string) {
 		if step == "leaving" {
 			panic(cutOff{})
 		}
@@ -28,7 +28,7 @@ func TestRemove(t *testing.T) {
 		}()
 		t.Error(Remove(one.Manifest.Run))
 	}()
-	failpoint.Observe(nil)
+	publish.ObserveSteps(nil)
 	if list, err := List(); len(list) != 0 || err != nil {
 		t.Errorf("%d runs, %v", len(list), err)
 	}

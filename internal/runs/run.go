@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/hist-cli/hist/internal/failpoint"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/sum"
@@ -331,7 +330,7 @@ func finish(f *os.File) error {
 	if err := errors.Join(publish.Sync(f), f.Close()); err != nil {
 		return err
 	}
-	failpoint.At("kept " + filepath.Ext(f.Name()))
+	publish.Step("kept " + filepath.Ext(f.Name()))
 	return publish.SyncDir(filepath.Dir(f.Name()))
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
-	"github.com/hist-cli/hist/internal/quick"
+	"github.com/hist-cli/hist/internal/sum"
 )
 
 // lostPromptBefore restores a lost prompt, if it is the missing parent of some records: an answer, or what the client adds to a
@@ -361,9 +361,9 @@ func (c *Checker) promptsInFront(n *node) map[uint64]*node {
 func promptForms(words string) []uint64 {
 	quoted := string(jsonl.AppendQuote(nil, words))
 	return []uint64{
-		quick.Sum(nodeSeed, []byte(`{"role":"user","content":`+quoted+`}`)),
-		quick.Sum(nodeSeed, []byte(`{"role":"user","content":[{"type":"text","text":`+quoted+`}]}`)),
-		quick.Sum(nodeSeed, object{"role": "user", "content": words}.json()),
+		sum.Quick(nodeSeed, []byte(`{"role":"user","content":`+quoted+`}`)),
+		sum.Quick(nodeSeed, []byte(`{"role":"user","content":[{"type":"text","text":`+quoted+`}]}`)),
+		sum.Quick(nodeSeed, object{"role": "user", "content": words}.json()),
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/jsonl"
-	"github.com/hist-cli/hist/internal/quick"
 	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/internal/sum"
 )
 
 // role is what a record is in the conversation.
@@ -335,8 +335,8 @@ func (n *node) read(rec *session.Record, before *node, with *tools) {
 // sumsOf are the hash of a record and that of its message; each byte is hashed once.
 func sumsOf(rec *session.Record) (whole, message uint64) {
 	at := rec.Spans[fieldMessage]
-	message = quick.Sum(nodeSeed, rec.Raw[at.Start:at.End])
-	return quick.Sum(nodeSeed, rec.Raw[:at.Start]) + 3*message + 5*quick.Sum(nodeSeed, rec.Raw[at.End:]), message
+	message = sum.Quick(nodeSeed, rec.Raw[at.Start:at.End])
+	return sum.Quick(nodeSeed, rec.Raw[:at.Start]) + 3*message + 5*sum.Quick(nodeSeed, rec.Raw[at.End:]), message
 }
 
 func (n *node) setRole(rec *session.Record) {

@@ -3,7 +3,7 @@ package claude
 import (
 	"time"
 
-	"github.com/hist-cli/hist/internal/instant"
+	"github.com/hist-cli/hist/internal/session"
 )
 
 // timeForm is the layout of a client's times.
@@ -11,7 +11,7 @@ const timeForm = "2006-01-02T15:04:05.000Z"
 
 // millisOf reads a record's time, in milliseconds since 1970; 0 if it is not a time.
 func millisOf(text []byte) int64 {
-	if t, ok := instant.Read(timeForm, text); ok {
+	if t, ok := session.ReadTime(timeForm, text); ok {
 		return t.UnixMilli()
 	}
 	t, err := time.Parse(time.RFC3339, string(text))

@@ -13,7 +13,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/cause"
-	"github.com/hist-cli/hist/internal/instant"
+	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/walk"
 )
@@ -63,7 +63,7 @@ func Twins(home, base string) (paths []string) {
 	archive := filepath.Join(home, "archived_sessions")
 	dirs := []string{archive}
 	if n, ok := ParseName(base); ok {
-		if t, ok := instant.Read(nameTime, n.Time); ok {
+		if t, ok := session.ReadTime(nameTime, n.Time); ok {
 			dirs = []string{filepath.Join(home, "sessions", t.Format("2006"), t.Format("01"), t.Format("02")), archive}
 		}
 	}

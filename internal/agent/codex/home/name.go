@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hist-cli/hist/internal/instant"
+	"github.com/hist-cli/hist/internal/session"
 )
 
 // Default returns the absolute path of Codex's home: $CODEX_HOME, or .codex in the user's home directory. It does not
@@ -66,7 +66,7 @@ func ParseName(base string) (FileName, bool) {
 		return FileName{}, false
 	}
 	n.Time = rest[:len(nameTime)]
-	if _, ok := instant.Read(nameTime, n.Time); !ok {
+	if _, ok := session.ReadTime(nameTime, n.Time); !ok {
 		return FileName{}, false
 	}
 	ids := rest[len(nameTime)+1:]

@@ -1,11 +1,11 @@
-package quick
+package sum
 
 import "hash/maphash"
 
 // pieceSize is how many bytes of a stream are hashed in one call.
 const pieceSize = 16 << 10
 
-// Stream is a hash of a stream that is written in parts of any length. The zero value lacks its Seed.
+// Stream is a quick hash of a stream that is written in parts of any length. The zero value lacks its Seed.
 type Stream struct {
 	Seed maphash.Seed
 
@@ -34,5 +34,5 @@ func (s *Stream) Sum64() uint64 { return s.with(s.rest) }
 
 // with is the sum if one more piece follows.
 func (s *Stream) with(piece []byte) uint64 {
-	return maphash.Comparable(s.Seed, [2]uint64{s.sum, Sum(s.Seed, piece)})
+	return maphash.Comparable(s.Seed, [2]uint64{s.sum, Quick(s.Seed, piece)})
 }

@@ -1,13 +1,12 @@
-// Package instant reads times of one fixed form, such as are in every record and in every session's name. time.Parse takes
-// three times as long, and also accepts other forms, such as fractions of a second.
-package instant
+package session
 
 import "time"
 
-// Read reads a time in UTC. form is a layout of package time that text must match digit for digit; it must consist of
-// numbers of fixed lengths, from the year down to the second or the millisecond. Read returns false for any other text, and
+// ReadTime reads a time in UTC of one fixed form, such as are in every record and in every session's name: time.Parse takes three
+// times as long, and also accepts other forms, such as fractions of a second. form is a layout of package time that text must match digit for digit; it must consist of
+// numbers of fixed lengths, from the year down to the second or the millisecond. ReadTime returns false for any other text, and
 // for a time that does not exist, such as the 30th of February.
-func Read[T string | []byte](form string, text T) (time.Time, bool) {
+func ReadTime[T string | []byte](form string, text T) (time.Time, bool) {
 	if len(text) != len(form) {
 		return time.Time{}, false
 	}
