@@ -51,23 +51,41 @@ func TestRandomDamage(t *testing.T) {
 					return resumed(t, h, id, data)
 				}
 			}
-			sound := map[string][2][]string{} // what is sent of a scenario, and the rules that it breaks
-			var sum tally
-			for n := range uint64(*random) {
-				d := damagedAtRandom(t, cmp.Or(*written, version), *seed+n)
-				if _, ok := sound[d.scenario]; !ok {
-					items, own, ok := resume(t, d.id, d.sound.Bytes())
-					if !ok {
-						t.Fatalf("%s is not resumed", d.scenario)
-					}
-					sound[d.scenario] = [2][]string{items, own}
-				}
-				sum.add(d.drive(t, version, resume, sound[d.scenario][0], sound[d.scenario][1]))
-			}
+			sum := atRandom(t, cmp.Or(*written, version), version, resume, *seed, *random)
 			t.Logf("%s: %.0f sessions, history sent %.3f before, %.3f after; %.3f could be had back, %.1f %% of it was", version, sum.cases,
 				sum.before/sum.cases, sum.after/sum.cases, sum.possible/sum.cases, 100*sum.after/sum.possible)
 		})
 	}
+}
+
+// TestFixedSeeds is TestRandomDamage with a model of the newest client, for the same few sessions of each writer in every run.
+func TestFixedSeeds(t *testing.T) {
+	for _, writer := range []string{"1.0.17", "2.0.29", "2.1.2", "2.1.100", "2.1.215", "2.1.330"} {
+		t.Run(writer, func(t *testing.T) {
+			sum := atRandom(t, writer, Newest, modelled(Newest), 5001, 40)
+			if sum.after < 0.98*sum.possible {
+				t.Errorf("%.3f of the history is sent after the repairs, of %.3f that could be", sum.after/sum.cases, sum.possible/sum.cases)
+			}
+		})
+	}
+}
+
+// atRandom drives a client through so many sessions of a writer, from a seed on.
+func atRandom(t *testing.T, writer, version string, resume func(*testing.T, string, []byte) (items, breaches []string, ok bool), seed uint64, count int) (sum tally) {
+	t.Helper()
+	sound := map[string][2][]string{} // what is sent of a scenario, and the rules that it breaks
+	for n := range uint64(count) {
+		d := damagedAtRandom(t, writer, seed+n)
+		if _, ok := sound[d.scenario]; !ok {
+			items, own, ok := resume(t, d.id, d.sound.Bytes())
+			if !ok {
+				t.Fatalf("%s is not resumed", d.scenario)
+			}
+			sound[d.scenario] = [2][]string{items, own}
+		}
+		sum.add(d.drive(t, version, resume, sound[d.scenario][0], sound[d.scenario][1]))
+	}
+	return sum
 }
 
 // victimAtRandom is a session that was damaged in ways that a seed has chosen.
