@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -18,9 +17,9 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
-)
 
-var updateFirstHour = flag.Bool("update-first-hour", false, "write what is printed into testdata/first-hour")
+	"github.com/hist-cli/hist/internal/testkit/testfile"
+)
 
 // TestFirstHour plays what happens to people in their first hour with hist. Each file of testdata/first-hour is one situation, and
 // holds what is printed in it. Who reads one asks: would I know what to do next?
@@ -36,7 +35,7 @@ var updateFirstHour = flag.Bool("update-first-hour", false, "write what is print
 //	@ ago TIME FILE    when a file was changed
 //	$ COMMAND          runs it in a shell; hist, unless the line needs a shell, runs in this process
 //
-// What follows a command is what it printed; [exit N] is its exit code. -update-first-hour writes it anew.
+// What follows a command is what it printed; [exit N] is its exit code. -update writes it anew.
 func TestFirstHour(t *testing.T) {
 	files, err := filepath.Glob("testdata/first-hour/*.txt")
 	if err != nil || len(files) == 0 {
@@ -64,7 +63,7 @@ func TestFirstHour(t *testing.T) {
 			if got == string(want) {
 				return
 			}
-			if *updateFirstHour {
+			if *testfile.Update {
 				if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
 					t.Fatal(err)
 				}
