@@ -40,6 +40,7 @@ var examples = map[string][]sample{
 		{"hist move --to ~/work/notes -n 01a1fa85-bfc3", "what would change"},
 		{"hist move --to ~/work/notes 01a1fa85-bfc3", "the session follows its project there"},
 		{"hist move --all --from ~/old --to ~/new", "all sessions of a directory"},
+		{"hist move --bundle notes.tgz 01a1fa85-bfc3", "for another machine, where hist move notes.tgz brings it in"},
 	},
 	"redact": {
 		{"hist redact --list 01a1fa85-bfc3", "what secrets there are, and where; never the secrets"},

@@ -154,26 +154,31 @@ func (e *env) redactStores(c *cli.Context, opts *surgery.RedactOptions, op opera
 	return err
 }
 
-// besideOf are the files in which a client keeps what its sessions hold a second time.
-func besideOf(t target) (list []string) {
-	add := func(pattern ...string) {
-		found, err := filepath.Glob(filepath.Join(pattern...))
-		if err == nil {
-			list = append(list, found...)
-		}
-	}
+// besideSession are the files that its client keeps of one session elsewhere than in the session.
+func besideSession(t target) (list []string) {
 	name := filepath.Base(t.path)
-	if id := strings.TrimSuffix(name, ".jsonl"); id != name && len(id) == 36 {
-		filepath.WalkDir(filepath.Join(filepath.Dir(t.path), id), func(path string, d os.DirEntry, err error) error { //nolint:errcheck // what can't be read is not there
+	id := strings.TrimSuffix(name, ".jsonl")
+	if id == name || len(id) != 36 {
+		return nil
+	}
+	dirs := []string{filepath.Join(filepath.Dir(t.path), id)}
+	if t.home != "" {
+		dirs = append(dirs, filepath.Join(t.home, "file-history", id))
+	}
+	for _, dir := range dirs {
+		filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error { //nolint:errcheck // what can't be read is not there
 			if err == nil && d.Type().IsRegular() {
 				list = append(list, path)
 			}
 			return nil
 		})
-		if t.home != "" {
-			add(t.home, "file-history", id, "*")
-		}
 	}
+	return list
+}
+
+// besideOf are the files in which a client keeps what its sessions hold a second time.
+func besideOf(t target) []string {
+	list := besideSession(t)
 	if t.home == "" {
 		return list
 	}
@@ -181,7 +186,9 @@ func besideOf(t target) (list []string) {
 		list = append(list, h.Lists(t.home)...)
 	}
 	for _, pattern := range []string{"*.sqlite", "*.sqlite-wal", filepath.Join("*", "*.sqlite"), filepath.Join("*", "*.sqlite-wal")} {
-		add(t.home, pattern)
+		if found, err := filepath.Glob(filepath.Join(t.home, pattern)); err == nil {
+			list = append(list, found...)
+		}
 	}
 	return list
 }

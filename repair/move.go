@@ -27,6 +27,7 @@ func Relocate(ctx context.Context, j Job, dir string) (*Report, error) {
 		return Do(ctx, j)
 	}
 	beside := trimExtension(from)
+	removeEmpty(filepath.Join(dir, filepath.Base(beside))) // an undo leaves folders
 	if _, err := os.Lstat(filepath.Join(dir, filepath.Base(beside))); err == nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, filepath.Base(beside)), publish.ErrExists)
 	}

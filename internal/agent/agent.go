@@ -144,6 +144,11 @@ type Home struct {
 	// FolderFor is the folder of a home in which the client looks for a directory's sessions, whether it exists or not. The error
 	// says why it can't be known. It is nil if the client looks into all folders.
 	FolderFor func(home, cwd string) (string, error)
+	// Placed are the files, whether they exist or not, in which the client keeps something by the directory of a project, each with what
+	// makes it name directories as they are after a move: with threads, only where it is about these. It is nil if there are none.
+	Placed func(home string, moved func(dir string) (now string, ok bool), threads []string) []Placed
+	// Beside are the names of folders, among a directory's sessions, that belong to the directory.
+	Beside []string
 	// Doubles are the other files of a home that have the id of the session at path; nil if the client makes none.
 	Doubles func(path, home string) []string
 	// Due says, in a sentence, that the client may delete a session for its age; "" if it does not, nil if it never does.
@@ -153,6 +158,12 @@ type Home struct {
 
 	Archive *Archive // nil if there is none
 	Bounds  *Bounds  // nil if it is not known what findings depend on
+}
+
+// Placed is a file that names directories.
+type Placed struct {
+	Path string
+	Text func(data []byte) []byte
 }
 
 // Archive is what holds sessions of which an agent's client resumes none.
