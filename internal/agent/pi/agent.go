@@ -158,6 +158,4 @@ func (h *History) Items() (seen, mended int64) {
 	return seen, int64(h.of.now.items)
 }
 
-var (
-	_ check.Settler = (*checker)(nil)
-)
+var _ check.Settler = (*checker)(nil)
