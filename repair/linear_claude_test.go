@@ -579,3 +579,20 @@ func TestTooManyBranches(t *testing.T) {
 		t.Errorf("%d findings of branches", branches)
 	}
 }
+
+// TestFarApart: an answer of many records, hung on one of them all, whose last one holds a call that an early one holds, too. The output
+// that closes it stands behind the last record, however far that is.
+func TestFarApart(t *testing.T) {
+	var text strings.Builder
+	const n, again = 400, 300
+	for i := range n {
+		r := treeRecord{uuid: id(i), parent: id(min(i, 1) - 1), role: "assistant", version: "2.1.2", msg: fmt.Sprint("msg_", i%again), content: tellsCall(fmt.Sprint("toolu_", i%again))}
+		text.WriteString(r.line())
+	}
+	if err := mended(t, mutant{text: []byte(text.String())}); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := repairText([]byte(text.String()), "", Choice{}); err != nil {
+		t.Error(err)
+	}
+}

@@ -25,7 +25,7 @@ func (c *Checker) closeCall(n *node, id string) *node {
 	}
 	end, up := c.closed.end, c.closed.up
 	if c.closed.of != n || n.msg == "" {
-		end, up = c.chained(n, d)
+		end, up = c.chained(c.lastSpoken(), d) // of the same answer: see endsWith
 	}
 	m := c.insertResult(d, n, id, newID("result", n.uuid, id), end, finding.After)
 	if up != n {
