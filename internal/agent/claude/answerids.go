@@ -31,7 +31,7 @@ type answerPart struct {
 // programs write over them.
 func (a *answering) take(n *node, rec *session.Record) {
 	id, ref := text(rec, fieldRequestID), text(rec, fieldRequestRef)
-	if n.role != roleAssistant || n.side || n.synthetic || len(id)+len(ref) == 0 {
+	if n.role != roleAssistant || n.side || !n.sent() || len(id)+len(ref) == 0 {
 		return
 	}
 	index := int64(-1)
