@@ -204,6 +204,24 @@ func operateAndUndo(t *testing.T, path string, op *repair.Operation, once bool) 
 	return true, nil
 }
 
+// Cut in place behind a compaction, Claude Code is pointed behind the attachments of that. Under the last message, 2.1.332 sends them in the
+// first request, and no longer in the next one.
+func TestCutInPlaceBehindACompaction(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	s, err := sessionAt("../fixtures/claude/2.1.332/compact/0a2f75a0-c959-4f4c-a509-f76b3242eb06.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := cutAt(1, surgery.CutOptions{InPlace: true})(s, surgeons.Of(s.Agent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const lastAttachment = "a3b1a760-5795-4bf2-8554-6d4e6f4d35c0"
+	if notice := gjson.ParseBytes(plan.Groups[0].Edits[0].New.Literal); notice.Get("parentUuid").String() != lastAttachment {
+		t.Errorf("the notice stands elsewhere: %s", notice)
+	}
+}
+
 // A session of which the end was cut off, or a middle is missing, is whole again once it is joined with the whole one; the whole one has
 // nothing to gain from it.
 func TestJoinHealthySessions(t *testing.T) {

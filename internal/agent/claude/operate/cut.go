@@ -37,7 +37,7 @@ func (Surgeon) Cut(s *surgery.Session, at *surgery.Place) (*surgery.Plan, error)
 		if t.open(kept) > 0 {
 			return nil, surgery.Refuse("a call in front of this place has its result behind it, which the client would find there: cut a copy, or add --purge")
 		}
-		t.pointAt(plan, leaf)
+		t.pointAt(plan, leaf, kept)
 		return plan, nil
 	}
 	pointed := false
@@ -217,12 +217,19 @@ func (n *node) time() time.Time {
 
 func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// pointAt tells the client to go on at a record: a notice under it, and a last-prompt that names the notice.
-func (t *tree) pointAt(plan *surgery.Plan, leaf *node) {
+// pointAt tells the client to go on at a record: a notice under it, and a last-prompt that names the notice. The notice comes behind the
+// attachments that hang there, as those of a compaction do: beside them, the next resume but one would not send them.
+func (t *tree) pointAt(plan *surgery.Plan, leaf *node, kept map[*node]bool) {
 	last := &t.s.Records[len(t.s.Records)-1]
 	uuid := newID("point", leaf.uuid)
+	tip := leaf
+	for _, n := range t.nodes {
+		if kept[n] && n.index > tip.index && n.typ != "user" && n.typ != "assistant" && t.byID[n.parent] == tip {
+			tip = n
+		}
+	}
 	g := plan.Group("gone-back", "the client is told to go on at the place, as it notes a rewind itself")
-	g.Behind(last, lineBy(leaf, leaf.uuid, uuid, gjson.GetBytes(leaf.rec.Raw, "timestamp").String(), "system", `"subtype":"informational","content":"The conversation goes on from here.","isMeta":false,"level":"info"`))
+	g.Behind(last, lineBy(leaf, tip.uuid, uuid, gjson.GetBytes(leaf.rec.Raw, "timestamp").String(), "system", `"subtype":"informational","content":"The conversation goes on from here.","isMeta":false,"level":"info"`))
 	g.Behind(last, t.lastPrompt(leaf, uuid, `,"hist":"chosen"`))
 	plan.Notes = append(plan.Notes, "what was cut is still in the file; --purge takes it out")
 }
