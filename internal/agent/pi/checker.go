@@ -385,6 +385,8 @@ func (c *checker) Settle(f *finding.Finding) {
 			}
 		}
 	}
+	at := c.headerAt()
+	rewritten := at >= 0 && c.facts[at].rewritten
 	k, _ := slices.BinarySearchFunc(c.dead, f.Pos.Line, func(d remains, line int64) int { return cmp.Compare(d.at.Line, line) })
 	for ; k < len(c.dead) && c.dead[k].at.Line <= last; k++ {
 		d := &c.dead[k]
@@ -394,12 +396,12 @@ func (c *checker) Settle(f *finding.Finding) {
 		case d.value && d.before >= c.own:
 			harm = max(harm, finding.Loses)
 			f.Message += ": it is the end of the file, so nothing of the history is sent"
-		case c.old && f.Fix != finding.NoFix:
+		case rewritten && f.Fix != finding.NoFix:
 			harm = max(harm, finding.Loses)
 		case d.null && c.traits.NullRefused:
 			harm = finding.Blocks
 		}
-		if c.old {
+		if rewritten {
 			f.Message += "; the client rewrites a file of this version at the next resume, and erases this line for good"
 		}
 	}

@@ -72,7 +72,8 @@ func (f *fact) read(rec *session.Record) {
 	switch f.kind {
 	case "session":
 		v := gjson.GetBytes(rec.Raw, "version")
-		f.old, f.spare = v.Type == gjson.Null || v.Type == gjson.Number && v.Num < 2, spareAt(rec.Raw, "", "version")
+		f.old, f.rewritten = v.Type == gjson.Null || v.Type == gjson.Number && v.Num < 2, v.Type == gjson.Null || v.Type == gjson.Number && v.Num < 3
+		f.spare = spareAt(rec.Raw, "", "version")
 	case "message":
 		f.message(rec)
 	case "custom_message":

@@ -181,6 +181,7 @@ type fact struct {
 	says       int   // how many items it is sent as
 	flaws      []flaw
 	old        bool   // of a header: its version says that records have no ids
+	rewritten  bool   // of a header: the client writes a file of its version anew at the next resume, without lines that are no record
 	mended     bool   // its line is no record as it stands
 	gone       bool   // set aside
 	made       []byte // of a record that a repair adds: what stands behind its parent

@@ -204,7 +204,17 @@ func TestBeforeTheFirstResume(t *testing.T) {
 			t.Errorf("%s with lines that do not parse: %v", version, found)
 		}
 	}
-	_, text := recording(t, "1.5.2", "tree")
+	text, err := os.ReadFile("../../../fixtures/pi/healthy/version-2/session.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, whole := range [][]byte{text, append(bytes.Clone(text), "#!\n"...)} { // a line in a sound file of version 2 is erased by the client, too
+		found := linted(t, "", whole).Findings
+		if bad := len(whole) > len(text); bad != (len(found) == 1) || bad && (found[0].Impact != lint.Loses || !strings.Contains(found[0].Message, "erases this line for good")) {
+			t.Errorf("version 2, with a bad line: %v: %v", bad, found)
+		}
+	}
+	_, text = recording(t, "1.5.2", "tree")
 	for _, version := range []string{"", `"version":null,`, `"version":1,`} {
 		found := linted(t, "", bytes.Replace(text, []byte(`"version":3,`), []byte(version), 1)).Findings
 		if len(found) != 1 || found[0].Rule.Name != "lost-version" || found[0].Impact != lint.Loses {
