@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/surgery"
 	"github.com/hist-cli/hist/internal/surgery/surgeons"
+	"github.com/hist-cli/hist/lint"
 	"github.com/hist-cli/hist/repair"
 )
 
@@ -42,9 +44,10 @@ type operation struct {
 	forget bool // see repair.Operation
 	plan   func(s *surgery.Session, of surgery.Surgeon) (*surgery.Plan, error)
 	// pick leaves out sessions of a whole home; nil if the command wants sessions to be named.
-	pick func([]target) []target
-	move *surgery.MoveOptions // nil for all but move
-	only int                  // how many of the operands are operated on, from the first; 0: all
+	pick  func([]target) []target
+	move  *surgery.MoveOptions // nil for all but move
+	sizes bool                 // of several sessions, each is told by its sizes, in a row of a table
+	only  int                  // how many of the operands are operated on, from the first; 0: all
 }
 
 // operate carries out an operation on the sessions that the command line names.
@@ -79,6 +82,9 @@ func (e *env) operate(c *cli.Context, op operation) error {
 	r.bar = e.newProgress(list, passesOfRepair)
 	defer func() { r.bar.end() }()
 	r.print.whole, r.print.nothing = len(list) > 1, "nothing to gain"
+	if op.sizes && len(list) > 1 && !r.print.diff && !r.print.verbose {
+		r.print.sizes = &sizeTable{}
+	}
 	if err := r.all(c.Context, list); err != nil {
 		return err
 	}
@@ -137,6 +143,10 @@ func (p *reportPrinter) operated(rep *repair.Report) {
 		fmt.Fprintf(p.w, "%s: nothing to gain: hist %s would change nothing\n", oneLine(rep.Source), op.Name)
 		return
 	}
+	if p.sizes != nil {
+		p.sizes.row(p.w, rep)
+		return
+	}
 	fmt.Fprintln(p.w, p.st.path.Sprint(oneLine(rep.Source)))
 	switch {
 	case p.diff:
@@ -165,6 +175,61 @@ func (p *reportPrinter) operated(rep *repair.Report) {
 		fmt.Fprintf(p.w, "  %s: %s\n", word, oneLine(rep.Target))
 		p.resume(rep)
 	}
+}
+
+// sizeTable tells what an operation did to many sessions: a row each, and what holds of several of them once.
+type sizeTable struct {
+	rows, before, after int64
+	copies              bool // the originals stay beside what was written
+	notes               []string
+}
+
+func (t *sizeTable) row(w io.Writer, rep *repair.Report) {
+	if t.rows == 0 {
+		fmt.Fprintf(w, "%-10s  %8s  %8s  %6s  %s\n", "SESSION", "BEFORE", "AFTER", "SAVED", "WHAT IS SENT")
+	}
+	op := rep.Operation
+	t.rows++
+	t.before += op.Before
+	t.after += op.After
+	told := ""
+	if op.Sent != nil {
+		told = op.Sent.Words()
+	}
+	switch rep.Mode {
+	case runs.NewThread:
+		told += "; copy: " + shortOf(lint.NameOf(rep.Target, true).ThreadID, rep.Target)
+	case runs.Output:
+		told += "; written: " + oneLine(rep.Target)
+	}
+	t.copies = t.copies || rep.Mode == runs.NewThread
+	fmt.Fprintf(w, "%-10s  %s\n", shortOf(lint.NameOf(rep.Source, true).ThreadID, rep.Source), sizesOf(op.Before, op.After)+"  "+told)
+	for _, n := range rep.Notes {
+		if !slices.Contains(t.notes, n) {
+			t.notes = append(t.notes, n)
+		}
+	}
+}
+
+// end writes the sums, and the notes of all sessions.
+func (t *sizeTable) end(w io.Writer, width int, dry bool) {
+	if t.rows == 0 {
+		return
+	}
+	fmt.Fprintf(w, "%-10s  %s  %s\n", "all", sizesOf(t.before, t.after), count(t.rows, "session", "sessions"))
+	for _, n := range t.notes {
+		fmt.Fprintln(w, folded(oneLine(n), width, 2))
+	}
+	if t.copies {
+		fmt.Fprintln(w, "the originals stay beside their copies, so nothing was freed yet")
+	}
+	if dry {
+		fmt.Fprintln(w, "nothing was written (dry run); -v shows the changes by their reasons")
+	}
+}
+
+func sizesOf(before, after int64) string {
+	return fmt.Sprintf("%8s  %8s  %4.0f %%", surgery.Bytes(before), surgery.Bytes(after), 100*float64(before-after)/float64(max(before, 1)))
 }
 
 // portions prints the changes by reason, and what they save.

@@ -27,14 +27,15 @@ type reportPrinter struct {
 	diff    bool
 	content bool
 	verbose bool
-	width   int    // of the terminal, in columns; 0 if it is not one
-	whole   bool   // all sessions were asked for, so those with nothing to repair are only counted
-	batch   bool   // a line a session
-	anew    bool   // the copies are threads of their own
-	mended  int64  // of a batch: sessions that were repaired, or would be
-	healthy int64  // how many these are
-	nothing string // what is said of these
-	page    string // file for the HTML report, "" for none
+	width   int        // of the terminal, in columns; 0 if it is not one
+	whole   bool       // all sessions were asked for, so those with nothing to repair are only counted
+	batch   bool       // a line a session
+	sizes   *sizeTable // of an operation on several sessions that is told in one; nil: none
+	anew    bool       // the copies are threads of their own
+	mended  int64      // of a batch: sessions that were repaired, or would be
+	healthy int64      // how many these are
+	nothing string     // what is said of these
+	page    string     // file for the HTML report, "" for none
 	// timelines says that the directory beside the page was made
 	timelines bool
 	reports   []*repair.Report // for the page
@@ -143,6 +144,9 @@ func (p *reportPrinter) end(ctx context.Context, c *cli.Context, run *runs.Run) 
 		}
 	}
 	p.summary(c.Bool("dry-run"))
+	if p.sizes != nil {
+		p.sizes.end(p.w, p.width, c.Bool("dry-run"))
+	}
 	if p.healthy > 0 {
 		fmt.Fprintf(p.w, "%s: %s\n", count(p.healthy, "session", "sessions"), p.nothing)
 	}

@@ -34,7 +34,7 @@ func (e *env) slim(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	op := operation{name: "slim", plan: func(s *surgery.Session, of surgery.Surgeon) (*surgery.Plan, error) { return of.Slim(s, opts) }}
+	op := operation{name: "slim", sizes: true, plan: func(s *surgery.Session, of surgery.Surgeon) (*surgery.Plan, error) { return of.Slim(s, opts) }}
 	if c.IsSet("target") {
 		size, err := sizeOfFlag(c, "target")
 		if err != nil {
