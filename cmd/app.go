@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"regexp"
@@ -15,7 +16,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/gcpace"
+	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/scratch"
 	"github.com/hist-cli/hist/internal/shim/front"
 	"github.com/hist-cli/hist/internal/shim/socket"
@@ -78,6 +82,7 @@ func versionCommand(e *env) *cli.Command {
 type env struct {
 	in       io.Reader
 	out, err io.Writer
+	command  string // that was asked for, with the program's name
 }
 
 // Main runs the command line and returns the exit code. The first of args is the program's name.
@@ -94,6 +99,10 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	e := &env{in: &input{ctx: ctx, in: stdin}, out: out, err: guarded(stderr)}
 	app := newApp(e)
 	ordered, err := operandsLast(app, args)
+	e.command = app.Name
+	if i := slices.IndexFunc(args, func(a string) bool { return app.Command(a) != nil }); i > 0 {
+		e.command += " " + args[i]
+	}
 	if err == nil {
 		shared, remove := scratch.With(ctx)
 		err = app.RunContext(shared, ordered)
@@ -125,10 +134,34 @@ func (e *env) finish(ctx context.Context, err error) int {
 			code = s.exitCode()
 		}
 	}
-	if text := err.Error(); text != "" {
-		e.complain(text)
-	}
+	e.report(err)
 	return code
+}
+
+// report prints an error, and a next step where its text names none.
+func (e *env) report(err error) {
+	if text := err.Error(); text != "" {
+		e.complain(text + e.step(err, text))
+	}
+}
+
+// step is what to do next about an error whose text does not say it.
+func (e *env) step(err error, text string) string {
+	busy, inUse := errors.AsType[*inuse.Busy](err)
+	coded, isCoded := errors.AsType[*exitError](err)
+	_, absent := errors.AsType[*unreachable](err)
+	switch {
+	case strings.Contains(text, "hist ") && !errors.Is(err, agent.ErrUnclaimed):
+	case inUse && busy.Free != nil:
+		return "; " + format.Command(busy.Free...) + " makes it let go"
+	case inUse && busy.PID != 0:
+		return "; run this again once it has ended"
+	case errors.Is(err, agent.ErrUnclaimed), absent && errors.Is(err, fs.ErrNotExist):
+		return "; hist list shows the sessions that there are"
+	case isCoded && coded.code == ExitUsage && !strings.ContainsAny(text, "\n?"):
+		return "; see " + e.command + " --help"
+	}
+	return ""
 }
 
 // complain prints an error. Each of its lines begins with the same words, so that no file's name can make a CI server take one

@@ -261,7 +261,7 @@ func (d *doctor) holders() {
 		}
 	}
 	for _, who := range order {
-		d.obstacle = append(d.obstacle, fmt.Sprintf("%s has %s open; a repair in place waits until it ends, a copy does not", who, count(said[who], "session", "sessions")))
+		d.obstacle = append(d.obstacle, fmt.Sprintf("%s has %s open, which is not repaired until it ends; hist resume --wait 2m ID waits for it", who, count(said[who], "session", "sessions")))
 	}
 }
 

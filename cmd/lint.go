@@ -206,7 +206,7 @@ func (l *lintRun) show(r linted) error {
 	}
 	if r.err != nil {
 		l.unread = true
-		l.env.complain(r.err.Error())
+		l.env.report(r.err)
 	}
 	if r.result != nil {
 		l.same.add(r)

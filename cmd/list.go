@@ -76,7 +76,7 @@ func (e *env) list(c *cli.Context) error {
 	for _, r := range glance.Many(c.Context, paths, glance.Options{Content: !c.Bool("json") && !table.titles.off}) {
 		if r.Err != nil {
 			unread = true
-			e.complain(r.Err.Error())
+			e.report(r.Err)
 			continue
 		}
 		looked++
@@ -125,7 +125,7 @@ func (e *env) listed(c *cli.Context) (paths []string, homes map[string]string, u
 		case all.Part(t.path):
 		case t.err != nil:
 			unread = true
-			e.complain(t.err.Error())
+			e.report(t.err)
 		case t.path == "-":
 			return nil, nil, false, usage("list takes files, directories and ids, not standard input")
 		default:

@@ -67,7 +67,11 @@ func words(w *bufio.Writer, a *preresume.Answer, width int) {
 	fmt.Fprintf(w, "%s: %s\n", a.Verdict, oneLine(a.Reason))
 	sessionWords(a, line)
 	troubleWords(a, line)
-	if next := nextOf(a); len(next) > 0 && !a.OK() {
+	next := nextOf(a)
+	if len(next) == 0 && a.Verdict == preresume.InUse {
+		next = waiting(a.Thread, a.Path)
+	}
+	if len(next) > 0 && !a.OK() {
 		command("next", format.Command(next...))
 	}
 	resume := "resume"
@@ -98,9 +102,9 @@ func nextOf(a *preresume.Answer) []string {
 		return []string{"hist", "repair", "--in-place", repairOperand(a)}
 	case a.OK():
 		return a.Resume
-	case a.Next == preresume.Locate:
+	case a.Next == preresume.Locate, a.Agent == "": // it is elsewhere, or is no session
 		return []string{"hist", "list"}
-	case a.Next == preresume.SeeFindings && a.Path != "":
+	case a.Next == preresume.SeeFindings && a.Turn != nil: // of what can't be read, nothing can be shown
 		return []string{"hist", "show", repairOperand(a)}
 	}
 	return nil

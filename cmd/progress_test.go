@@ -61,7 +61,7 @@ func TestProgress(t *testing.T) {
 // Where nothing is a terminal there is no progress, and a nil one does nothing.
 func TestNoProgress(t *testing.T) {
 	var out bytes.Buffer
-	e := &env{nil, &out, &out}
+	e := &env{in: nil, out: &out, err: &out}
 	p := e.newProgress([]target{{path: "x"}}, 1)
 	if p != nil {
 		t.Fatal("a buffer is no terminal")

@@ -17,6 +17,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/cause"
+	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
@@ -295,6 +296,9 @@ func (r *repairRun) one(ctx context.Context, t target) error {
 		err = fmt.Errorf("%w; repair it again once nobody writes it", err)
 	case errors.Is(err, inuse.ErrBusy), errors.Is(err, source.ErrLeased):
 		r.codes[ExitInUse] = true
+		if r.operation == nil && r.move == nil {
+			err = fmt.Errorf("%w; %s repairs and resumes it once it is free", err, format.Command(waiting(lint.NameOf(t.path, t.home != "").ThreadID, t.path)...))
+		}
 	case codeOfOperation(err) != 0:
 		r.codes[codeOfOperation(err)] = true
 	case errors.Is(err, repair.ErrBranch):
@@ -302,7 +306,7 @@ func (r *repairRun) one(ctx context.Context, t target) error {
 	default:
 		r.codes[ExitIO] = true
 	}
-	r.env.complain(err.Error())
+	r.env.report(err)
 	return nil
 }
 

@@ -32,6 +32,11 @@ func waitFlag() cli.Flag {
 	return &cli.DurationFlag{Name: "wait", Usage: "if somebody has the session open, wait up to this `TIME` for it, e.g. 2m"}
 }
 
+// waiting is the command that resumes a session which somebody has open.
+func waiting(id, path string) []string {
+	return []string{"hist", "resume", "--wait", "2m", nameOf(id, path)}
+}
+
 // pause is the time between two looks at a session that is waited for.
 const pause = time.Second
 

@@ -319,6 +319,7 @@ func TestConfigKeys(t *testing.T) {
 			t.Fatalf("exit code %d: %s", code, out)
 		}
 		_, list, _ := strings.Cut(strings.TrimSpace(out), "; it takes ")
+		list, _, _ = strings.Cut(list, "; see ")
 		return list
 	}
 	var keys []string

@@ -100,8 +100,7 @@ func (a *Answer) judge(req Request, busy *inuse.Busy) {
 	default:
 		a.say(Resumable, Resume, true, a.fine())
 	}
-	if busy != nil && a.OK() {
-		a.Warning = strings.TrimSuffix(strings.ReplaceAll(a.Warning, busy.Reason, ""), "; ")
+	if busy != nil && a.Verdict != InUse {
 		a.Warn(busy.Reason + ": a resume at a terminal goes on there, any other is refused until it lets go (" + format.Command(busy.Free...) + ")")
 	}
 }

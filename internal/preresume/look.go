@@ -19,6 +19,7 @@ import (
 	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
@@ -80,7 +81,7 @@ func Look(ctx context.Context, req Request) (*Answer, error) {
 	if a.Checked = "whole"; !a.Complete {
 		a.Checked = "partial"
 	}
-	a.tell(findings)
+	a.tell(findings, busy)
 	if req.Home != "" {
 		if a.Related, err = related(ctx, req.Home, g); err != nil {
 			return nil, err
@@ -279,14 +280,15 @@ func ends(src *source.Source, g *glance.Session) (found []lint.Finding, from int
 // maxFindings is how many findings an answer lists.
 const maxFindings = 20
 
-// tell adds the findings to the answer: notes are counted, the others also listed.
-func (a *Answer) tell(found []lint.Finding) {
+// tell adds the findings to the answer: notes are counted, the others also listed. That somebody has the session open is said by
+// the verdict.
+func (a *Answer) tell(found []lint.Finding, busy *inuse.Busy) {
 	for i := range found {
 		f := &found[i]
 		switch f.Impact {
 		case lint.Notes:
 			a.Counts.Notes++
-			if f.Rule.Home {
+			if f.Rule.Home && (busy == nil || f.Message != busy.Reason) {
 				a.Warn(f.Message)
 			}
 			continue
