@@ -13,9 +13,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/secrets"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
@@ -220,6 +223,130 @@ func TestCutInPlaceBehindACompaction(t *testing.T) {
 	if notice := gjson.ParseBytes(plan.Groups[0].Edits[0].New.Literal); notice.Get("parentUuid").String() != lastAttachment {
 		t.Errorf("the notice stands elsewhere: %s", notice)
 	}
+}
+
+// What is exported of a healthy session has each text that its client sends; but reasoning that is in no words.
+func TestExportHealthySessions(t *testing.T) {
+	fixtures, recordings := healthySessions(t)
+	told := 0
+	for _, path := range append(fixtures, recordings...) {
+		s, err := sessionAt(path)
+		if err != nil || s.Sent == nil {
+			continue
+		}
+		var markdown bytes.Buffer
+		if err := surgery.Export(&markdown, s, surgery.ExportOptions{}); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		for i := range s.Sent.Items {
+			for _, text := range wordsOf(&s.Sent.Items[i]) {
+				if told++; !strings.Contains(markdown.String(), text) {
+					t.Errorf("%s: item %d is not in the export: %.100q", path, i, text)
+				}
+			}
+		}
+	}
+	if told < 1000 {
+		t.Errorf("only %d texts were looked for", told)
+	}
+}
+
+// wordsOf are the texts of an item that an export or another client can hold.
+func wordsOf(it *session.Item) (texts []string) {
+	if it.Kind == session.ReasoningItem {
+		return nil
+	}
+	for _, p := range surgery.Parts(it) {
+		if text := strings.TrimRight(p.Text, "\n"); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+// A healthy session that is handed over to the other client is sound there, is resumed, and holds each text, but those of the kinds that its
+// list of what is left behind names.
+func TestHandOffHealthySessions(t *testing.T) {
+	fixtures, recordings := healthySessions(t)
+	told := 0
+	for _, path := range append(fixtures, recordings...) {
+		s, err := sessionAt(path)
+		if err != nil {
+			continue
+		}
+		h, err := surgery.HandOver(s)
+		if errors.Is(err, surgery.ErrRefused) {
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		for _, to := range []*agent.Agent{all.Named("codex"), all.Named("claude")} {
+			if to.Name == s.Agent.Name {
+				continue
+			}
+			const id = "019cadb2-1111-7000-8000-00000000beef"
+			at := time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC)
+			text := surgeons.Of(to).Compose(h, id, "/srv/elsewhere", at)
+			name := to.NewName(at, id)
+			res, err := lint.Session(context.Background(), bytes.NewReader(text), lint.Options{Agent: to.Name, Name: lint.NameOf(name, true)})
+			if err != nil {
+				t.Errorf("%s to %s: %v", path, to.Name, err)
+				continue
+			}
+			for i := range res.Findings {
+				if f := &res.Findings[i]; f.Impact > lint.Notes {
+					t.Errorf("%s to %s: line %d: %s [%s]", path, to.Name, f.Pos.Line, f.Message, f.Rule.Name)
+				}
+			}
+			sent, err := to.ReadSent(text, agent.ReadAt{Base: name}, "")
+			if err != nil {
+				t.Errorf("%s to %s: %v", path, to.Name, err)
+				continue
+			}
+			if _, err := h.Arrives(sent); err != nil {
+				t.Errorf("%s to %s: %v", path, to.Name, err)
+			}
+			var arrived strings.Builder
+			for i := range sent.Items {
+				for _, text := range wordsOf(&sent.Items[i]) {
+					arrived.WriteString(text + "\n")
+				}
+			}
+			lost := strings.Join(h.Lost, "\n")
+			for i := range s.Sent.Items {
+				it := &s.Sent.Items[i]
+				if leftBehind(it, lost) {
+					continue
+				}
+				for _, text := range wordsOf(it) {
+					if told++; !strings.Contains(arrived.String(), text) {
+						t.Errorf("%s to %s: item %d (%s) has not arrived: %.100q", path, to.Name, i, it.Role, text)
+					}
+				}
+			}
+		}
+	}
+	if told < 500 {
+		t.Errorf("only %d texts were looked for", told)
+	}
+}
+
+// leftBehind says whether an item is of a kind that a handoff leaves behind, and says so. A command arrives in another form: that is counted
+// by Arrives.
+func leftBehind(it *session.Item, lost string) bool {
+	switch {
+	case it.Kind == session.ReasoningItem:
+		return strings.Contains(lost, "reasoning")
+	case it.Kind == session.CallItem:
+		return true
+	case it.Kind == session.SummaryItem && strings.Contains(string(it.Content), `"encrypted_content"`):
+		return strings.Contains(lost, "a summary")
+	case it.Kind == session.ContextItem, it.Kind != session.OutputItem && (it.Made != "" || it.Role == "developer" || it.Role == "system"):
+		return strings.Contains(lost, "about itself")
+	}
+	return false
 }
 
 // A session of which the end was cut off, or a middle is missing, is whole again once it is joined with the whole one; the whole one has
