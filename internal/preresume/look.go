@@ -150,7 +150,7 @@ func (a *Answer) elsewhere() string {
 	in := a.session.Agent.ResumeIn
 	switch {
 	case a.dir != "":
-		return ": this version of the client finds the session only from there, so make the directory again, or put a link in its place"
+		return ": this version of the client finds the session only from there, so make the directory again"
 	case in != nil && a.Thread != "":
 		return "; to go on in another directory: " + format.Command(in(a.Thread, "DIRECTORY")...)
 	}
