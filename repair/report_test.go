@@ -107,3 +107,24 @@ func TestNoReportWithoutCopy(t *testing.T) {
 		t.Errorf("%+v, %v", rep, err)
 	}
 }
+
+// TestReportOfACutHead: what stood in front of a session whose first lines are gone is not counted, and the report says so, unless the
+// file shows that no more than the prompt is gone.
+func TestReportOfACutHead(t *testing.T) {
+	whole, err := os.ReadFile("../fixtures/claude/rules/lost-prompt/ok.jsonl")
+	announced, err2 := os.ReadFile("../fixtures/claude/rules/lost-prompt/bad-and-cut-answer.jsonl")
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	for cut, headless := range map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true, 8: true, -1: false} {
+		text := announced
+		if cut > 0 {
+			text = bytes.Join(lines[cut:], nil)
+		}
+		_, rep, err := repairAs(text, lint.Options{}, Choice{})
+		if err != nil || rep.History.Headless != headless || strings.Contains(rep.History.Words(), "all ") == headless {
+			t.Errorf("%d lines cut: %v, %s", cut, err, rep.History.Words())
+		}
+	}
+}

@@ -67,6 +67,7 @@ func (c *Checker) settle() {
 		}
 	}
 	c.relink()
+	c.cutHead()
 	for _, d := range c.found {
 		if d.Impact != finding.Notes && len(c.copies) > 0 {
 			c.alone(d)
@@ -77,6 +78,28 @@ func (c *Checker) settle() {
 		}
 		c.report(d.Finding)
 	}
+}
+
+// cutHead marks the findings that put a record in front of all others, if it is not known that the session began with it.
+func (c *Checker) cutHead() {
+	for _, n := range c.added {
+		wrote, in := n.new.uuid != "", n.edit.in // else the record is as another file has it
+		if in == nil || n.up != nil || n.role == roleBoundary || !wrote && n.parent == "" {
+			continue
+		}
+		in.Headless = !wrote || !c.beganWith(n)
+	}
+}
+
+// beganWith says whether the file shows that nothing stood in front of a prompt that was put back as the first record: the client wrote
+// about it in front of it, or its request holds nothing else.
+func (c *Checker) beganWith(n *node) bool {
+	if n.role != roleUser {
+		return false
+	}
+	announced := len(c.queued) > 0 && c.queued[0].Pos.Less(n.pos()) || c.snapshots[n.uuid]
+	request := c.askedBefore(n)
+	return announced || request != nil && request.first
 }
 
 // partOfCut says whether a finding only follows from a line's being cut off: then its edits are added to the finding about that
