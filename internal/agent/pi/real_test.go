@@ -180,7 +180,7 @@ func TestRealClient(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			c := newClient(t, version)
 			whole := map[string][]string{}
-			before, after, could := 0, 0, 0
+			sessions, full, could, resumed, resumedBefore, before, after := 0, 0, 0, 0, 0, 0, 0
 			for n, d := range damages {
 				if d.base == "thinking" || !every && (n+v)%12 != 0 {
 					continue
@@ -206,15 +206,20 @@ func TestRealClient(t *testing.T) {
 				if why := breaks(request); n < can || why != "" {
 					t.Errorf("%s: %d of %d items after the repair; it breaks %q; missing %q\n%.300s", d.name, n, can, why, lost, said)
 				}
-				could, after = could+can, after+min(n, can)
+				sessions, full, could, after = sessions+1, full+len(whole[d.base]), could+can, after+n
+				if request != nil && breaks(request) == "" {
+					resumed++
+				}
 				if every {
 					request, _ := c.resume(t, bad)
-					if breaks(request) == "" {
-						before += min(can, len(whole[d.base])-len(missing(whole[d.base], items(request))))
+					if request != nil && breaks(request) == "" {
+						resumedBefore++
+						before += len(whole[d.base]) - len(missing(whole[d.base], items(request)))
 					}
 				}
 			}
-			t.Logf("damaged sessions of pi %s: %d of %d items are sent after the repair (%d before, where that was tried)", version, after, could, before)
+			percent := func(n int) float64 { return 100 * float64(n) / float64(full) }
+			t.Logf("damaged sessions: | pi %s | %d | %d | %d | %.1f %% | %.1f %% |, at least %.1f %% is demanded; before the repair only with HIST_PI_ALL", version, sessions, resumedBefore, resumed, percent(before), percent(after), percent(could))
 		})
 	}
 }
