@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/cause"
@@ -161,12 +163,21 @@ func find(ctx context.Context, homes []agentHome, operand string) []target {
 	if len(homes) == 0 {
 		return []target{{path: operand, err: fmt.Errorf("%s: no such file; to look up an id, set CODEX_HOME or CLAUDE_CONFIG_DIR", operand)}}
 	}
-	var list []target
+	var list, hits []target
+	var fit []string     // the files of the sessions that the homes have for it
 	var without []string // homes that have no such session
 	for _, h := range homes {
 		found := h.find(ctx, operand)
-		if found[0].err == nil {
+		several, ambiguous := errors.AsType[*agent.AmbiguousError](found[0].err)
+		switch {
+		case found[0].err == nil && (found[0].name != "" || len(operand) == len(uuid.Nil.String())):
 			return found
+		case found[0].err == nil:
+			hits, fit = append(hits, found...), append(fit, found[0].path)
+			continue
+		case ambiguous:
+			hits, fit = append(hits, found...), append(fit, several.Paths...)
+			continue
 		}
 		if errors.Is(found[0].err, agent.ErrNoSession) {
 			without = append(without, h.dir)
@@ -174,6 +185,12 @@ func find(ctx context.Context, homes []agentHome, operand string) []target {
 		if list == nil || !errors.Is(found[0].err, errNotHere) {
 			list = found
 		}
+	}
+	switch {
+	case len(fit) > 1:
+		return []target{{path: operand, err: candidates(ctx, &agent.AmbiguousError{ID: operand, Paths: fit})}}
+	case len(fit) == 1:
+		return hits
 	}
 	if len(without) > 1 && len(without) == len(homes) {
 		list[0].err = notHere{fmt.Errorf("%s: %w below %s; hist list shows all", operand, agent.ErrNoSession, strings.Join(without, ", "))}
@@ -218,9 +235,6 @@ func (h agentHome) find(ctx context.Context, operand string) []target {
 			name = operand
 			paths, err = h.agent.Find(ctx, h.dir, id)
 		}
-	}
-	if several, ok := errors.AsType[*agent.AmbiguousError](err); ok {
-		err = candidates(ctx, several)
 	}
 	if err != nil {
 		return []target{{path: operand, err: err}}

@@ -19,7 +19,7 @@ import (
 const (
 	extension   = ".jsonl"
 	sessionsDir = "sessions" // of a home, with a folder for each working directory
-	minPrefix   = 4          // how much of an id must be given
+	minPrefix   = 8          // how much of an id must be given
 )
 
 // defaultHome is $PI_CODING_AGENT_DIR or ~/.pi/agent.
@@ -72,8 +72,9 @@ func homeAbove(path string) string {
 // find returns the file of the session whose header has an id, or the newest of those whose id begins so: like the client, in the folder of
 // each directory.
 func find(_ context.Context, home, id string) ([]string, error) {
-	if len(id) < minPrefix || !IsID(strings.TrimRight(id, "-")) {
-		return nil, fmt.Errorf("%q: %w: expected an id or at least its first %d characters", id, agent.ErrBadID, minPrefix)
+	bad := fmt.Errorf("%q: %w: expected an id or at least its first %d characters", id, agent.ErrBadID, minPrefix)
+	if !IsID(strings.TrimRight(id, "-")) {
+		return nil, bad
 	}
 	paths, err := filepath.Glob(filepath.Join(walk.Literal(liveAt(home)), "*", "*"+extension))
 	if err != nil {
@@ -89,12 +90,14 @@ func find(_ context.Context, home, id string) ([]string, error) {
 		switch {
 		case is == id:
 			return []string{p}, nil
-		case strings.HasPrefix(is, id):
+		case len(id) >= minPrefix && strings.HasPrefix(is, id):
 			ids[is] = true
 			found = append(found, p)
 		}
 	}
 	switch {
+	case len(id) < minPrefix:
+		return nil, bad
 	case len(found) == 0:
 		if _, err := os.ReadDir(liveAt(home)); os.IsPermission(err) {
 			return nil, fmt.Errorf("%s: %w below %s: %w", id, agent.ErrShut, home, cause.Denied(liveAt(home), cause.Of(err)))
