@@ -35,7 +35,7 @@ func (p *preRun) exec(a *preresume.Answer) error {
 	}
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, streamOf(p.env.out), streamOf(p.env.err)
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, endings()...)
 	defer signal.Stop(signals)
 	if err := c.Start(); err != nil {
 		return fmt.Errorf("running %s: %w", p.command[0], err)

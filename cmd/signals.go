@@ -21,12 +21,8 @@ func (s signalled) exitCode() int { return afterSignal + int(s.number) }
 // untilSignalled returns a context that the first signal cancels; its cause is a signalled.
 func untilSignalled(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
-	list := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
-		list = append(list, syscall.SIGHUP)
-	}
 	came := make(chan os.Signal, 1)
-	signal.Notify(came, list...)
+	signal.Notify(came, endings()...)
 	go func() {
 		select {
 		case s := <-came:
@@ -40,4 +36,13 @@ func untilSignalled(parent context.Context) (ctx context.Context, stop func()) {
 		signal.Stop(came)
 		cancel(context.Canceled)
 	}
+}
+
+// endings are the signals that end the program. One that is to outlive its terminal (nohup) is not ended by that.
+func endings() []os.Signal {
+	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		list = append(list, syscall.SIGHUP)
+	}
+	return list
 }

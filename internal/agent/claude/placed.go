@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/jsonl"
 )
 
 // byDirectory are the list of prompts, by which the client offers those of a directory again, and its settings, which hold a member for each
@@ -34,7 +35,7 @@ func movedPrompts(data []byte, moved func(string) (string, bool), threads []stri
 	for line := range bytes.Lines(data) {
 		project := gjson.GetBytes(line, "project")
 		now, ok := moved(project.String())
-		if ok && project.Index > 0 && gjson.ValidBytes(line) && (len(threads) == 0 || slices.Contains(threads, gjson.GetBytes(line, "sessionId").String())) {
+		if ok && project.Index > 0 && jsonl.Valid(line) && (len(threads) == 0 || slices.Contains(threads, gjson.GetBytes(line, "sessionId").String())) {
 			line = slices.Concat(line[:project.Index], quoted(now), line[project.Index+len(project.Raw):])
 		}
 		out.Write(line)
@@ -45,7 +46,7 @@ func movedPrompts(data []byte, moved func(string) (string, bool), threads []stri
 // movedProjects names the projects' members as they are now. Where there is one of that name already, both stay as they are.
 func movedProjects(data []byte, moved func(string) (string, bool)) []byte {
 	projects := gjson.GetBytes(data, "projects")
-	if !gjson.ValidBytes(data) || !projects.IsObject() || projects.Index == 0 {
+	if !jsonl.Valid(data) || !projects.IsObject() || projects.Index == 0 {
 		return data
 	}
 	names := projects.Map()
