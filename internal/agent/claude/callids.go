@@ -6,6 +6,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
 )
 
 // pairOf says whether m is an output that hangs on the record with its call, judged by their ids.
@@ -35,6 +36,9 @@ func (c *Checker) wrongResultIDs() {
 		if answered[call] = open; open < len(call.blocks) {
 			moved[m] = true
 			c.matchIDs(m, call, &call.blocks[open])
+		} else if call, b := c.flippedID(m, call); call != nil {
+			moved[m] = true
+			c.matchIDs(m, call, b)
 		}
 	}
 	if len(moved) == 0 {
@@ -45,6 +49,30 @@ func (c *Checker) wrongResultIDs() {
 			c.results()[id] = slices.DeleteFunc(list, func(m *node) bool { return moved[m] && m.blocks[0].id != id })
 		}
 	}
+}
+
+// flippedID is the open call whose id differs in one bit from the one that an output names, and its block. Up to 2.0.29 the
+// outputs of parallel calls hang on each other, so the tree does not show which of them answers which. nil if there is no such
+// call.
+func (c *Checker) flippedID(m, on *node) (*node, *block) {
+	if c.calls()[m.blocks[0].id] != nil {
+		return nil, nil
+	}
+	for i := m.index - 1; i >= 0 && i > m.index-maxSiblings && !c.nodes[i].isPrompt(); i-- {
+		call := c.nodes[i]
+		if call.role != roleAssistant || call.side != m.side {
+			continue
+		}
+		if on.role == roleAssistant && call.msg != on.msg {
+			break
+		}
+		for k := range call.blocks {
+			if b := &call.blocks[k]; c.open(call, b) && session.FlippedAt(b.id, m.blocks[0].id) >= 0 {
+				return call, b
+			}
+		}
+	}
+	return nil, nil
 }
 
 // astray says whether the call that an output names is not in the file, or answered by another output that hangs on it.

@@ -45,6 +45,18 @@ func (c *Checker) cycles() {
 	}
 }
 
+// parentBefore is the parent that the earlier copy of a record has; nil if there is none, or if it hangs on the record itself.
+func (c *Checker) parentBefore(n *node) *node {
+	earlier := c.saidBefore[n]
+	if earlier == nil {
+		return nil
+	}
+	if p := c.ids.get(earlier.parent); p != nil && !rooted(p, n) {
+		return p
+	}
+	return nil
+}
+
 // firstOfCircles finds the circles of parents, and returns the record of each that comes first. The work is linear: each record
 // is visited by one walk.
 func firstOfCircles(nodes []*node, numbers int, up func(*node) *node) (firsts []*node) {

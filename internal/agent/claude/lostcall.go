@@ -14,6 +14,9 @@ func (c *Checker) lostCallBefore(id string, children []*node) bool {
 		return false
 	}
 	p := c.before(n)
+	if last := c.lastOfAnswer(p); last != nil && c.leftBehind(orphan) {
+		p = last
+	}
 	d := c.add(&draft{about: orphan, Finding: finding.Finding{
 		Rule: ruleLostCall, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
 		Message: "the call that this output answers is not in the file: the client drops the output, too",
@@ -25,6 +28,31 @@ func (c *Checker) lostCallBefore(id string, children []*node) bool {
 		c.rebuildCall(d, orphan, id, p, n)
 	}
 	return true
+}
+
+// leftBehind says whether the conversation goes on beside an output: it is the output of one of several parallel calls.
+func (c *Checker) leftBehind(output *node) bool {
+	last := c.lastSpoken()
+	return output.first == nil && last != nil && last.index > output.index
+}
+
+// lastOfAnswer is the last record, in front of the output p in the file, of the answer whose call p answers. nil if p is no
+// output.
+func (c *Checker) lastOfAnswer(p *node) *node {
+	if p == nil {
+		return nil
+	}
+	call := c.callOf(p)
+	if call == nil {
+		return nil
+	}
+	last := call
+	for _, m := range c.nodes[call.index:p.index] {
+		if m.role == roleAssistant && m.msg == call.msg && !m.side {
+			last = m
+		}
+	}
+	return last
 }
 
 // orphanFrom is an output whose call is not in the file, among a record and those below it of the same answer; it must name the

@@ -7,17 +7,20 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// before is the most likely parent of a record that has none: the call whose output it is, an earlier record of the same answer, or
-// else the last record of the conversation in front of it, or, where there is none, the first prompt behind it; nil if they all hang on the
-// record itself.
+// before is the most likely parent of a record that has none: that of an earlier copy, an earlier record of the same answer, the call
+// whose output it is, or else the last record of the conversation in front of it, or, where there is none, the first prompt behind it;
+// nil if they all hang on the record itself.
 func (c *Checker) before(n *node) *node {
+	if p := c.parentBefore(n); p != nil {
+		return p
+	}
 	if p := c.callOf(n); p != nil && !rooted(p, n) {
 		if end, whole := c.chainEnd(p, n.index); n.chains() && n.source == "" && whole && !rooted(end, n) {
 			return end
 		}
 		return p
 	}
-	last := cmp.Or(c.movedFrom(n), c.notLater(n, n.ahead()))
+	last := c.notCompactedLater(n, cmp.Or(c.movedFrom(n), c.notLater(n, n.ahead())))
 	if last == nil {
 		return c.askedBehind(n)
 	}
@@ -25,7 +28,7 @@ func (c *Checker) before(n *node) *node {
 		return last
 	}
 	if c.answeredByAnother(n, last) && !rooted(last.up, n) {
-		last = last.up
+		last = cmp.Or(unanswered(last), last.up)
 	}
 	for m, steps := last, 0; m != nil && steps < maxSiblings; m, steps = m.front, steps+1 {
 		switch {
@@ -33,10 +36,21 @@ func (c *Checker) before(n *node) *node {
 		case m.msg == n.msg:
 			return m
 		case m.sent():
-			return last
+			return cmp.Or(c.partBehind(n, last), last)
 		}
 	}
 	return last
+}
+
+// partBehind is an earlier part of the same answer that was moved to behind this one: it hangs on the record that this one would hang
+// on. nil if there is none.
+func (c *Checker) partBehind(n, up *node) *node {
+	for _, m := range c.nodes[n.index+1 : min(len(c.nodes), n.index+maxSiblings)] {
+		if m.role == roleAssistant && m.msg == n.msg && !m.side && m.up == up && m.first == nil && m.when != 0 && m.when <= n.when {
+			return m
+		}
+	}
+	return nil
 }
 
 // notLater corrects last, the last record in front of n, if it is younger than n because two clients wrote in turns: then it is
@@ -85,6 +99,20 @@ func (c *Checker) movedFrom(n *node) *node {
 	return next
 }
 
+// notCompactedLater corrects last, the last record in front of n, if it hangs behind a compaction that stands behind n: another client's
+// turn was moved there. Then it is the nearest record in front that does not, if there is one near.
+func (c *Checker) notCompactedLater(n, last *node) *node {
+	if !c.some.marks {
+		return last
+	}
+	for m, steps := last, 0; m != nil && steps < maxOpening; m, steps = m.front, steps+1 {
+		if !rooted(m, n) && !behindMarkAfter(m, n, maxSiblings) {
+			return m
+		}
+	}
+	return last
+}
+
 // answeredByAnother says whether a prompt has an answer other than the given one. If the given one were hung on the prompt, it
 // would be sent instead of the prompt's own.
 func (c *Checker) answeredByAnother(answer, prompt *node) bool {
@@ -105,6 +133,17 @@ func (c *Checker) answeredByAnother(answer, prompt *node) bool {
 		}
 	}
 	return false
+}
+
+// unanswered is an earlier prompt that hangs on the same record as another and has no answer, because two clients asked at once
+// and one's answer was lost. nil if there is none.
+func unanswered(beside *node) *node {
+	for m, steps := beside.former, 0; m != nil && steps < maxSiblings; m, steps = m.former, steps+1 {
+		if m.isPrompt() && m.first == nil && m.dropped == nil && m.index < beside.index {
+			return m
+		}
+	}
+	return nil
 }
 
 // writeTime is how far, in milliseconds, the times of records may deviate from the order in which a client wrote them.

@@ -3,6 +3,7 @@ package claude
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/tidwall/gjson"
@@ -75,6 +76,9 @@ func (c *Checker) salvage(rec *session.Record) {
 	}
 	if c.pieces.size < maxPieces {
 		c.pieces.takeTold(raw, rec.Pos.Line)
+	}
+	if words, ok := promptIn(raw); ok {
+		c.echoes = append(c.echoes, echo{told: words, source: pieceSource, at: rec.Pos})
 	}
 	tries := 0
 	for _, start := range []string{`{"type":"tool_use",`, `{"type":"tool_result",`, `{"tool_use_id":`} {
@@ -169,6 +173,22 @@ func (p *pieces) output(callID string) (piece, string) {
 func sound(value []byte) bool {
 	v := shape.ScanOne(value, make([]jsonl.Span, fieldCount))
 	return v.Fault == jsonl.None && v.Surrogate < 0
+}
+
+// promptIn is the text of the prompt whose record a line was, if it is still whole.
+func promptIn(raw []byte) (words string, ok bool) {
+	for _, start := range []string{`"message":{"role":"user","content":"`, `"message":{"role":"user","content":[{"type":"text","text":"`} {
+		at := bytes.Index(raw, []byte(start))
+		if at < 0 || bytes.Contains(raw, []byte(`"isMeta":true`)) || bytes.Contains(raw, []byte(`"isCompactSummary":true`)) {
+			continue
+		}
+		told := raw[at+len(start)-1:]
+		dec := json.NewDecoder(bytes.NewReader(told))
+		if dec.Decode(&words) == nil && sound(told[:dec.InputOffset()]) && strings.TrimSpace(words) != "" && !strings.ContainsRune(words, 0) {
+			return words, true
+		}
+	}
+	return "", false
 }
 
 // messageIn is the record that a line was, with what a client needs of it. The message and the id must be whole, and nothing

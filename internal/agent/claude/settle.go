@@ -43,7 +43,19 @@ func (c *Checker) counts(at session.Pos) bool {
 			}
 		}
 	}
-	return c.sentLines[at.Line] || c.half[at.Line] || !c.leftLines[at.Line] && !c.other[at.Line]
+	return c.sentLines[at.Line] || c.half[at.Line] || !c.leftLines[at.Line] && !c.other[at.Line] || at.Line == c.leafAt.Pos.Line && c.endUnread()
+}
+
+// endUnread says whether the newest client begins elsewhere because it can't read the record that names the session's end.
+func (c *Checker) endUnread() bool {
+	if c.pointed || len(c.ends) == 0 || !c.other[c.leafAt.Pos.Line] || !c.newTarget() {
+		return false
+	}
+	earlier := ""
+	if named := c.ends[:len(c.ends)-1]; len(named) > 0 {
+		earlier = named[len(named)-1].leaf
+	}
+	return c.tipOf(earlier) != c.tipOf(c.leaf)
 }
 
 // settle reports what was found. A loss in something that is no longer sent becomes a note.

@@ -155,11 +155,20 @@ func severals() []several {
 			i, end := s.first(), s.lastText()
 			return slices.Insert(s.without(s.second(), end), i+1, s[end])
 		}},
+		{"the last prompt and its answer have changed places, and a bit is wrong in what names the end", "2.1.215", "image", "2.1.330", 1, func(s Session) Session {
+			i, end, named := s.second(), s.lastText(), s.lastPrompt()
+			s = s.with(named, bytes.Replace(s[named], []byte(`","sessionId"`), []byte(` ,"sessionId"`), 1))
+			return s.with(i, s[end]).with(end, s[i])
+		}},
 		{"an end is cut off and glued to another client's older prompt, and a call is lost", "2.0.29", "resumed", "2.1.330", 1, func(s Session) Session {
 			i, end := s.midText(), s.lastText()
 			p, a := branch(s[i], 0, "9")
 			cut := s[end][:bytes.Index(s[end], []byte(`"uuid"`))]
 			return append(s[:end].without(i+1), append(cut, p...), a)
+		}},
+		{"the first part of an answer is moved to the end under another id", "1.0.17", "resumed", "2.1.330", 1, func(s Session) Session {
+			i := s.midText()
+			return append(s.without(i), Set(s[i], "", "uuid", `"`+otherID+`"`))
 		}},
 		{"a prompt is moved to the front, and hangs on an output", "2.0.29", "thinking", "2.1.330", 1, func(s Session) Session {
 			i := s.second()
