@@ -109,7 +109,7 @@ func TestRefusedSessions(t *testing.T) {
 // refusedFixture is a fixture of refused, repaired by these options unless they are nil.
 func refusedFixture(t *testing.T, fixture string, opts *lint.Options) []byte {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../../../../fixtures/codex/rules/refused", fixture+".jsonl"))
+	text, err := os.ReadFile(filepath.Join("../../../fixtures/codex/rules/refused", fixture+".jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
