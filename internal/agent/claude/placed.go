@@ -2,7 +2,6 @@ package claude
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,7 +35,7 @@ func movedPrompts(data []byte, moved func(string) (string, bool), threads []stri
 		project := gjson.GetBytes(line, "project")
 		now, ok := moved(project.String())
 		if ok && project.Index > 0 && jsonl.Valid(line) && (len(threads) == 0 || slices.Contains(threads, gjson.GetBytes(line, "sessionId").String())) {
-			line = slices.Concat(line[:project.Index], quoted(now), line[project.Index+len(project.Raw):])
+			line = append(jsonl.AppendQuote(slices.Clone(line[:project.Index]), now), line[project.Index+len(project.Raw):]...)
 		}
 		out.Write(line)
 	}
@@ -56,18 +55,9 @@ func movedProjects(data []byte, moved func(string) (string, bool)) []byte {
 		if _, taken := names[now]; !ok || taken {
 			return true
 		}
-		out = append(append(out, data[from:key.Index]...), quoted(now)...)
+		out = jsonl.AppendQuote(append(out, data[from:key.Index]...), now)
 		from = key.Index + len(key.Raw)
 		return true
 	})
 	return append(out, data[from:]...)
-}
-
-// quoted is a text as JSON.
-func quoted(s string) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.Encode(s) //nolint:errcheck // a text has no value that can't be encoded
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
