@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -52,6 +54,52 @@ func TestRuleFixtures(t *testing.T) {
 				silent(t, "ok", filepath.Join(dir, "ok.jsonl"), true)
 			}
 		})
+	}
+}
+
+// TestFindingsAreData: a finding, with its edits and the recipes of what they insert, can be printed, compared and kept without the
+// rule that made it: no part of it is a function, and two readings of one session give equal findings.
+func TestFindingsAreData(t *testing.T) {
+	recipes := map[string]bool{}
+	for _, rule := range Rules {
+		if rule.Home {
+			continue
+		}
+		for _, dir := range ruleDirs(rule.Name) {
+			for _, path := range sessions(t, dir, "bad") {
+				found := lintFixture(t, path).Findings
+				for _, f := range found {
+					for _, e := range f.Edits {
+						if r := e.New.Recipe; r != nil {
+							holdsNoFunction(t, reflect.TypeOf(r))
+							recipes[fmt.Sprintf("%T", r)] = true
+						}
+					}
+				}
+				if again := lintFixture(t, path).Findings; !reflect.DeepEqual(found, again) {
+					t.Errorf("%s: the second reading gives other findings:\n%s", path, testfile.Findings(again))
+				}
+			}
+		}
+	}
+	holdsNoFunction(t, reflect.TypeFor[Edit]())
+	if len(recipes) < 8 {
+		t.Errorf("only %d recipes were seen, so this shows little: %v", len(recipes), recipes)
+	}
+}
+
+// holdsNoFunction fails if a value of the type can hold a function or a channel.
+func holdsNoFunction(t *testing.T, of reflect.Type) {
+	t.Helper()
+	switch of.Kind() {
+	case reflect.Func, reflect.Chan, reflect.UnsafePointer:
+		t.Errorf("%v is not data", of)
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		holdsNoFunction(t, of.Elem())
+	case reflect.Struct:
+		for i := range of.NumField() {
+			holdsNoFunction(t, of.Field(i).Type)
+		}
 	}
 }
 

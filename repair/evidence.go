@@ -101,16 +101,13 @@ func (r *rewrite) newLine(ctx context.Context, in insertion) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	line := records[0]
-	switch {
-	case c.Join != nil:
-		for i := range records {
-			records[i] = lastOfTwo(r.Agent.Decoder, records[i])
-		}
-		line, err = c.Join(records)
-	case c.Build != nil:
-		line, err = c.Build(lastOfTwo(r.Agent.Decoder, line))
+	if c.Recipe == nil {
+		return records[0], nil
 	}
+	for i := range records {
+		records[i] = lastOfTwo(r.Agent.Decoder, records[i])
+	}
+	line, err := c.Recipe.Make(records)
 	if err != nil && c.Literal != nil {
 		in.by.Fix, in.by.Source, in.by.Lost = lint.StandIn, "", 1
 		return c.Literal, nil

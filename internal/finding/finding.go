@@ -95,16 +95,19 @@ type Edit struct {
 // Cut replaces a range of a record's bytes.
 type Cut = session.Cut
 
+// Recipe makes a new record from others, each given as its text. It is data, so that a finding can be printed, compared and kept:
+// a value whose type says what is made, and whose fields are all that this depends on besides the records. An error says what these lack.
+type Recipe interface {
+	Make(records [][]byte) ([]byte, error)
+}
+
 // Content is the bytes of an inserted record: Literal, or made from a record elsewhere in the file. If both are given,
 // Literal is used when the other fails.
 type Content struct {
 	Literal []byte
 	From    *Ref
-	// Build makes the new record from the one at From. If it is nil the record is copied.
-	Build func(record []byte) ([]byte, error)
-	// Join is used instead of Build to make the new record from several: the one at From, and then those of More.
-	Join func(records [][]byte) ([]byte, error)
-	More []Ref
+	More    []Ref  // further records that Recipe needs
+	Recipe  Recipe // makes the new record from the one at From, and then those of More; nil: it is a copy of the one at From
 	// Numbered: the record keeps its ordinal, as if it stood in the file; a jump in them tells that others are missing.
 	Numbered bool
 }

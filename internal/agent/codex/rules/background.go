@@ -43,7 +43,7 @@ func (b *background) end(rec *session.Record, ev *evidence) {
 	if process == "" || ev.tells&codex.TellsOutput == 0 {
 		return
 	}
-	end := &evidence{witness: ev.witness, tells: codex.TellsOutput, build: codex.OutputFrom}
+	end := &evidence{witness: ev.witness, tells: codex.TellsOutput}
 	if open := b.waiting[process]; open != nil {
 		open.evidence = end
 		return

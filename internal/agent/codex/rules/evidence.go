@@ -13,7 +13,15 @@ type evidence struct {
 	tells  codex.Tells
 	proof  uint64 // hash of the text with which the output must end, as it is written in the file
 	length int    // length of that text, in bytes; 0 if the event proves nothing
-	build  func(tool codex.Tool, record []byte) ([]byte, error)
+	kept   bool   // it is a compaction, whose history holds the output
+}
+
+// output is how the output of a call is made of the event.
+func (ev *evidence) output(tool codex.Tool) finding.Recipe {
+	if ev.kept {
+		return codex.KeptOutputRecipe{Tool: tool}
+	}
+	return codex.OutputRecipe{Tool: tool}
 }
 
 // proves says whether an output ends with the text that has this length and hash.
@@ -48,7 +56,7 @@ func (c *callChecker) evidence(rec *session.Record) {
 	}
 	ev := c.made.evidence.one()
 	ev.ref.Set(rec)
-	ev.name, ev.torn, ev.from, ev.tells, ev.build = name, rec.Torn, rec.From, tells, codex.OutputFrom
+	ev.name, ev.torn, ev.from, ev.tells = name, rec.Torn, rec.From, tells
 	if text, sum := codex.Proof(rec); len(text) > 0 {
 		ev.proof, ev.length = sum, len(text)
 	}

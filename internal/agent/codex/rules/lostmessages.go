@@ -27,7 +27,7 @@ const maxRestored = 256
 // lostAt reports a message that was lost without leaving a hole.
 func (c *messageChecker) lostAt(edit finding.Edit, t *witness, what string) {
 	c.remember(t, lostText{text: c.answerText, at: t.ref.Pos})
-	edit.New = finding.Content{From: &t.ref, Build: codex.MessageFrom}
+	edit.New = finding.Content{From: &t.ref, Recipe: codex.MessageRecipe{}}
 	c.run.report(finding.Finding{
 		Rule: ruleLostMessage, Impact: finding.Loses, Fix: finding.Recovered, Pos: t.ref.Pos, Offset: t.ref.Offset, Source: t.source(), On: t.ref,
 		Message: "the " + what + " that this event shows is missing from what the model is sent", Edits: []finding.Edit{edit},
@@ -39,7 +39,7 @@ func (c *messageChecker) lost(h *check.Hole, t *witness, what string) {
 	c.run.report(finding.Finding{
 		Rule: ruleLostMessage, Impact: finding.Loses, Fix: finding.Recovered, Pos: h.At, Offset: h.Offset, Source: t.source(),
 		Message: fmt.Sprintf("the %s that the event on line %d shows is missing from what the model is sent", what, t.ref.Pos.Line),
-		Edits:   []finding.Edit{h.Insert(finding.Content{From: &t.ref, Build: codex.MessageFrom})}, Hole: true,
+		Edits:   []finding.Edit{h.Insert(finding.Content{From: &t.ref, Recipe: codex.MessageRecipe{}})}, Hole: true,
 	})
 }
 
@@ -93,7 +93,7 @@ func (c *messageChecker) restoreTorn(at session.Pos, from *witness) {
 		f.Source = from.source()
 		f.Edits = append(f.Edits,
 			finding.Edit{At: at, Op: finding.Remove, Moved: true},
-			finding.Edit{At: at, Op: finding.Before, New: finding.Content{From: &from.ref, Build: codex.MessageFrom}})
+			finding.Edit{At: at, Op: finding.Before, New: finding.Content{From: &from.ref, Recipe: codex.MessageRecipe{}}})
 	})
 }
 

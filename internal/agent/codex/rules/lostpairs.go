@@ -79,14 +79,14 @@ func (c *callChecker) around(first, last *witness, from, to session.Pos, call, o
 }
 
 func (c *callChecker) lostCall(l lostCall, to session.Pos) {
-	id, kind, naming := l.callID, l.kind, c.naming()
+	id, kind := l.callID, l.kind
 	tool := codex.Tool{Type: codex.CallType(kind), Name: cmp.Or(c.shell, "exec_command"), CallID: id}
 	if kind == "custom_tool_call_output" {
 		tool.Name = "apply_patch"
 	}
 	edits := c.around(&l.witness, &l.witness, l.from, to,
-		finding.Content{From: &l.ref, Build: func(record []byte) ([]byte, error) { return codex.CallFrom(id, kind, naming, record) }},
-		finding.Content{From: &l.ref, Build: func(record []byte) ([]byte, error) { return codex.OutputFrom(tool, record) }})
+		finding.Content{From: &l.ref, Recipe: codex.CallRecipe{CallID: id, OutputType: kind, Naming: c.naming()}},
+		finding.Content{From: &l.ref, Recipe: codex.OutputRecipe{Tool: tool}})
 	if edits == nil {
 		return
 	}
@@ -112,13 +112,8 @@ func (c *callChecker) lostScript(to session.Pos) {
 	}
 	one := &script{ran: ran, several: several}
 	open := &openCall{tool: codex.LostScript(ran[0].ref.Pos.Line, ran[0].ref.Pos.Lost)}
-	call, output := finding.Content{}, finding.Content{}
-	one.output(&output, open)
-	call.From, call.More = output.From, output.More
-	id := open.tool.CallID
-	call.Join = func(records [][]byte) ([]byte, error) {
-		return codex.ScriptFrom(id, "custom_tool_call_output", codex.StampOf(records[0]), several, records), nil
-	}
+	output := one.output(open)
+	call := joinResults(ran, codex.ScriptRecipe{CallID: open.tool.CallID, OutputType: "custom_tool_call_output", Several: several})
 	edits := c.around(&ran[0], &ran[len(ran)-1], c.begun, to, call, output)
 	if edits == nil {
 		return
@@ -137,8 +132,7 @@ func (c *callChecker) lostScript(to session.Pos) {
 // tornScriptRan restores a script's call as far as its torn line can be read, and its output from the events of what it ran.
 func (c *callChecker) tornScriptRan(torn *tornCall, ran []witness) {
 	one, tool := &script{ran: ran}, torn.call.Tool()
-	output := finding.Content{}
-	one.output(&output, &openCall{tool: tool, stamp: torn.call.Timestamp})
+	output := one.output(&openCall{tool: tool, stamp: torn.call.Timestamp})
 	source := fmt.Sprintf("the readable part of line %d", torn.at.Line)
 	if ran[0].ref.Pos.Lost == 0 { // otherwise the lost records themselves name it
 		source += ", " + one.source()

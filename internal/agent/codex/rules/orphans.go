@@ -35,17 +35,14 @@ func (c *callChecker) withoutCall(out *earlyOutput) {
 		f.Fix, f.Lost = finding.StandIn, 1
 		f.Edits = []finding.Edit{
 			{At: out.ref.Pos, Op: finding.Remove, Moved: true},
-			{At: out.ref.Pos, Op: finding.Before, New: finding.Content{From: &out.ref, Build: func(record []byte) ([]byte, error) { return codex.Note(record), nil }}},
+			{At: out.ref.Pos, Op: finding.Before, New: finding.Content{From: &out.ref, Recipe: codex.NoteRecipe{}}},
 		}
 	case out.kind == "function_call_output" || out.kind == "custom_tool_call_output":
 		if out.apart {
 			out.group = nil
 		}
 		f.Fix, f.Lost = finding.StandIn, 1
-		id, kind := out.callID, out.kind
-		f.Edits = []finding.Edit{c.placeCall(out.ref.Pos, out, finding.Content{From: &out.ref, Build: func(record []byte) ([]byte, error) {
-			return codex.LostCall(id, kind, record), nil
-		}})}
+		f.Edits = []finding.Edit{c.placeCall(out.ref.Pos, out, finding.Content{From: &out.ref, Recipe: codex.LostCallRecipe{CallID: out.callID, OutputType: out.kind}})}
 	default:
 		out.rebuilt = false
 	}
@@ -54,11 +51,8 @@ func (c *callChecker) withoutCall(out *earlyOutput) {
 
 // callFromEvent restores the call from an event that repeats it.
 func (c *callChecker) callFromEvent(f *finding.Finding, out *earlyOutput, event *evidence) {
-	id, kind, naming := out.callID, out.kind, c.naming()
 	f.Fix, f.Source, f.Lost = finding.Recovered, event.source(), 0
-	f.Edits = []finding.Edit{c.placeCall(event.ref.Pos, out, finding.Content{From: &event.ref, Build: func(record []byte) ([]byte, error) {
-		return codex.CallFrom(id, kind, naming, record)
-	}})}
+	f.Edits = []finding.Edit{c.placeCall(event.ref.Pos, out, finding.Content{From: &event.ref, Recipe: codex.CallRecipe{CallID: out.callID, OutputType: out.kind, Naming: c.naming()}})}
 }
 
 // callOfScript inserts a placeholder for the call of a script. If the record is only a note of the script, which answers

@@ -47,12 +47,12 @@ func (c *callChecker) withoutOutput(open *openCall) {
 	content := finding.Content{Literal: codex.StandIn(open.tool, open.stamp)}
 	if ev := open.evidence; ev != nil && ev.tells&codex.TellsOutput != 0 {
 		f.Fix, f.Source, f.Lost = finding.Recovered, ev.source(), 0
-		tool, build := open.tool, ev.build
-		content.From = &ev.ref
-		content.Build = func(record []byte) ([]byte, error) { return build(tool, record) }
+		content.From, content.Recipe = &ev.ref, ev.output(open.tool)
 	} else if s := open.script; s != nil && s.call == open && len(s.ran) > 0 {
 		f.Fix, f.Source, f.Lost = finding.Recovered, s.source(), 0
-		s.output(&content, open)
+		literal := content.Literal
+		content = s.output(open)
+		content.Literal = literal
 	}
 	f.Edits = []finding.Edit{c.place(open, content)}
 	c.report(f)
@@ -113,11 +113,10 @@ func (c *callChecker) outputBeforeCall(open *openCall, out *earlyOutput) {
 
 // restoreTorn replaces an output whose text was cut by the whole output, which an event holds.
 func (c *callChecker) restoreTorn(open *openCall, rec *session.Record) {
-	tool, ev := open.tool, open.evidence
+	output := finding.Content{From: &open.evidence.ref, Recipe: open.evidence.output(open.tool)}
+	source := open.evidence.source()
 	c.run.AmendFraming(rec.Pos.Line, func(f *finding.Finding) {
-		f.Source = ev.source()
-		f.Edits = append(f.Edits,
-			finding.Edit{At: rec.Pos, Op: finding.Remove, Moved: true},
-			finding.Edit{At: rec.Pos, Op: finding.Before, New: finding.Content{From: &ev.ref, Build: func(record []byte) ([]byte, error) { return ev.build(tool, record) }}})
+		f.Source = source
+		f.Edits = append(f.Edits, finding.Edit{At: rec.Pos, Op: finding.Remove, Moved: true}, finding.Edit{At: rec.Pos, Op: finding.Before, New: output})
 	})
 }

@@ -192,7 +192,7 @@ func (r *refusals) unreasoned(id, reasoning []byte) []finding.Finding {
 	case it.blank != nil:
 		f.Edits = []finding.Edit{*it.blank}
 	default:
-		f.Edits = []finding.Edit{{At: it.ref.Pos, Op: finding.Remove, Moved: true}, {At: it.ref.Pos, Op: finding.Before, New: finding.Content{From: &it.ref, Build: codex.WithoutID}}}
+		f.Edits = []finding.Edit{{At: it.ref.Pos, Op: finding.Remove, Moved: true}, {At: it.ref.Pos, Op: finding.Before, New: finding.Content{From: &it.ref, Recipe: codex.UnnamedRecipe{}}}}
 	}
 	return []finding.Finding{f}
 }

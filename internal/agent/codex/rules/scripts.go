@@ -252,10 +252,9 @@ func (c *callChecker) placeScript(out *earlyOutput) finding.Edit {
 		if first := out.ran[0].ref.Pos; first.Less(at) {
 			at = first
 		}
-		stamp, kind, several := out.stamp, out.kind, out.several
-		joinResults(&content, out.ran, func(records [][]byte) ([]byte, error) {
-			return codex.ScriptFrom(id, kind, stamp, several, records), nil
-		})
+		literal := content.Literal
+		content = joinResults(out.ran, codex.ScriptRecipe{CallID: id, OutputType: out.kind, Stamp: out.stamp, Several: out.several})
+		content.Literal = literal
 	}
 	if h := c.holeBefore(at); h != nil && at.Lost == 0 {
 		return h.Insert(content)
@@ -263,12 +262,13 @@ func (c *callChecker) placeScript(out *earlyOutput) finding.Edit {
 	return finding.Edit{At: at, Op: finding.Before, New: content}
 }
 
-// joinResults makes a record from the events of what a script ran.
-func joinResults(content *finding.Content, ran []witness, join func(records [][]byte) ([]byte, error)) {
-	content.From, content.Join = &ran[0].ref, join
+// joinResults is a record made from the events of what a script ran.
+func joinResults(ran []witness, recipe finding.Recipe) finding.Content {
+	content := finding.Content{From: &ran[0].ref, Recipe: recipe}
 	for _, t := range ran[1:] {
 		content.More = append(content.More, t.ref)
 	}
+	return content
 }
 
 // source says, for the report, where the script's results come from.
@@ -290,9 +290,8 @@ func (s *script) source() string {
 const maxSourceLines = 8
 
 // output makes the output of the script's call from what it ran.
-func (s *script) output(content *finding.Content, open *openCall) {
-	tool, stamp, several := open.tool, open.stamp, s.several
-	joinResults(content, s.ran, func(records [][]byte) ([]byte, error) { return codex.NestedOutput(tool, stamp, several, records) })
+func (s *script) output(open *openCall) finding.Content {
+	return joinResults(s.ran, codex.ScriptOutputRecipe{Tool: open.tool, Stamp: open.stamp, Several: s.several})
 }
 
 // maxOwn is up to how many bytes a cut output is completed.
@@ -305,9 +304,7 @@ func (c *callChecker) restoreScript(open *openCall, rec *session.Record) {
 	if s == nil || s.call != open || len(s.ran) == 0 || len(own) > maxOwn {
 		return
 	}
-	var content finding.Content
-	tool, stamp, own := open.tool, codex.Stamp(rec), bytes.Clone(own)
-	joinResults(&content, s.ran, func(records [][]byte) ([]byte, error) { return codex.CutOutput(tool, stamp, own, records) })
+	content := joinResults(s.ran, codex.CutOutputRecipe{Tool: open.tool, Stamp: codex.Stamp(rec), Own: string(own)})
 	source := s.source()
 	c.run.AmendFraming(rec.Pos.Line, func(f *finding.Finding) {
 		f.Source = source

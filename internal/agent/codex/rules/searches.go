@@ -118,7 +118,7 @@ func (c *searchChecker) lost(at session.Pos) {
 		Rule: ruleLostMessage, Impact: finding.Loses, Fix: finding.Recovered, Pos: t.ref.Pos, Offset: t.ref.Offset, Source: t.source(), On: t.ref,
 		Message: "the search that this event shows is missing from what the model is sent",
 	}
-	content := finding.Content{From: &t.ref, Build: codex.SearchFrom}
+	content := finding.Content{From: &t.ref, Recipe: codex.SearchRecipe{}}
 	switch h := c.run.holes.First(t.ref.Pos, at); {
 	case h != nil:
 		f.Edits, f.Hole = []finding.Edit{h.Insert(content)}, true

@@ -32,7 +32,7 @@ func (c *messageChecker) resolveThought(at session.Pos, over bool) {
 	shown := c.thoughts
 	c.thoughts = nil
 	first, last := &shown[0], &shown[len(shown)-1]
-	content := finding.Content{From: &first.ref, Join: codex.ThoughtFrom}
+	content := finding.Content{From: &first.ref, Recipe: codex.ThoughtRecipe{}}
 	for _, t := range shown[1:] {
 		content.More = append(content.More, t.ref)
 	}
