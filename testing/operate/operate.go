@@ -113,7 +113,7 @@ func Try(t *testing.T, o Session) {
 	t.Logf("%s: %d operations, of which the client sends what they promise", filepath.Base(o.Path), len(results)-2)
 }
 
-// hist runs commands of hist, and says what the first that fails told.
+// hist runs commands of hist, and says what the last one told, or the first that fails.
 func hist(by *strings.Replacer, commands [][]string) (told string, err error) {
 	for _, args := range commands {
 		line := []string{"hist"}
@@ -124,8 +124,9 @@ func hist(by *strings.Replacer, commands [][]string) (told string, err error) {
 		if code := cmd.Main(line, strings.NewReader(""), &out, &out); code != cmd.ExitOK {
 			return out.String(), fmt.Errorf("hist %s: exit %d", args[0], code)
 		}
+		told = out.String()
 	}
-	return "", nil
+	return told, nil
 }
 
 func same(_ *Session, before, after []string) error {

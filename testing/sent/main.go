@@ -1,11 +1,13 @@
 // Command sent has a real client resume sessions against a stand-in on loopback, each in a fresh home and twice, and prints what it sends:
 // how much, its hash, and how each session differs from the first one named, in the first request and in the next one. It is how an
-// operation of hist is measured: name the session before it and after it.
+// operation of hist is measured: name the session before it and after it. Each goes to the newest client of its agent that was measured, so
+// what was handed over goes to the other one.
 //
-//	go run ./testing/sent -agent claude -version 2.1.332 before.jsonl after.jsonl
+//	go run ./testing/sent before.jsonl after.jsonl
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"flag"
@@ -14,18 +16,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/glance"
 	claude "github.com/hist-cli/hist/testing/claude/clienttest"
 	codex "github.com/hist-cli/hist/testing/codex/clienttest"
 )
 
 func main() {
-	agent := flag.String("agent", "codex", "whose client: codex or claude")
-	version := flag.String("version", "", "of the client")
+	version := flag.String("version", "", "of the client, instead of the newest that was measured")
 	show := flag.Bool("show", false, "print each item")
 	flag.Parse()
 	var before [2][]string
 	for i, path := range flag.Args() {
-		requests, err := sent(context.Background(), *agent, *version, path)
+		requests, err := sent(context.Background(), *version, path)
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "%s: %v\n", path, err)
 			os.Exit(1)
@@ -62,24 +64,31 @@ func against(first, items []string) string {
 }
 
 // sent is what a real client sends of a session, in two requests.
-func sent(ctx context.Context, agent, version, path string) (requests [2][]string, err error) {
+func sent(ctx context.Context, version, path string) (requests [2][]string, err error) {
 	dir, err := os.MkdirTemp("", "sent-")
 	if err != nil {
 		return requests, err
 	}
 	defer os.RemoveAll(dir)
-	if agent == "claude" {
-		bin, err := claude.Find(version)
+	g, err := glance.Look(ctx, path, glance.Options{})
+	if err != nil {
+		return requests, err
+	}
+	switch g.Agent.Name {
+	case "claude":
+		bin, err := claude.Find(cmp.Or(version, claude.Newest))
 		if err != nil {
 			return requests, err
 		}
 		requests[0], requests[1], err = claude.Requests(ctx, bin, dir, path)
 		return requests, err
-	}
-	bin, err := codex.Find(version)
-	if err != nil {
+	case "codex":
+		bin, err := codex.Find(cmp.Or(version, codex.Newest))
+		if err != nil {
+			return requests, err
+		}
+		requests[0], requests[1], err = codex.Requests(ctx, bin, dir, path)
 		return requests, err
 	}
-	requests[0], requests[1], err = codex.Requests(ctx, bin, dir, path)
-	return requests, err
+	return requests, fmt.Errorf("no client of %s is driven here", g.Agent.Title)
 }

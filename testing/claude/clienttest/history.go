@@ -31,11 +31,16 @@ func Requests(ctx context.Context, bin Binary, dir, path string) (first, next []
 	if _, err := h.Put(id, data); err != nil {
 		return nil, nil, err
 	}
-	if first, err = h.sent(ctx, id, string(data)); err != nil {
-		return nil, nil, err
+	for _, said := range []*[]string{&first, &next} {
+		res, err := h.Resume(ctx, id)
+		if err != nil {
+			return nil, nil, err
+		}
+		if *said, err = h.Said(res, id, string(data)); err != nil {
+			return nil, nil, err
+		}
 	}
-	next, err = h.sent(ctx, id, string(data))
-	return first, next, err
+	return first, next, nil
 }
 
 var (
@@ -44,11 +49,10 @@ var (
 	billing = regexp.MustCompile(`cch=[0-9a-f]+`)
 )
 
-// sent resumes a session of the home. An id is masked unless the session held it before.
-func (h *Home) sent(ctx context.Context, id, held string) (said []string, err error) {
-	res, err := h.Resume(ctx, id)
-	if err != nil || !res.Resumed() {
-		return nil, fmt.Errorf("not resumed: %w: %s", err, res.Stderr+res.Stdout)
+// Said is what the first request of a run says, in the parts that Requests tells of. An id is masked unless the session held it before.
+func (h *Home) Said(res Result, id, held string) (said []string, err error) {
+	if !res.Resumed() {
+		return nil, fmt.Errorf("not resumed: %s", res.Stderr+res.Stdout)
 	}
 	add := func(what string, v gjson.Result) {
 		text := strings.NewReplacer(h.Root, "HOME", notAlnum.ReplaceAllString(h.Root, "-"), "HOME", id, "ID").Replace(caching.ReplaceAllString(Canonical(v), ""))

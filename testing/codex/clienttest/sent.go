@@ -25,19 +25,18 @@ func Requests(ctx context.Context, bin Binary, base, path string) (first, next [
 	if err != nil {
 		return nil, nil, err
 	}
-	if first, err = h.sent(ctx, id, string(held)); err != nil {
+	if first, err = h.Said(h.Resume(ctx, id, Prompt), id, string(held)); err != nil {
 		return nil, nil, err
 	}
-	next, err = h.sent(ctx, id, string(held))
+	next, err = h.Said(h.Resume(ctx, id, Prompt), id, string(held))
 	return first, next, err
 }
 
 // uuid7 is an id that tells of the moment at which it was made.
 var uuid7 = regexp.MustCompile(`01[0-9a-f]{6}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// sent resumes a session of the home. An id is masked unless the session held it before.
-func (h *Home) sent(ctx context.Context, id, held string) (said []string, err error) {
-	res := h.Resume(ctx, id, Prompt)
+// Said is what the first request of a run says, in the parts that Requests tells of. An id is masked unless the session held it before.
+func (h *Home) Said(res Result, id, held string) (said []string, err error) {
 	if len(res.Requests) == 0 {
 		return nil, fmt.Errorf("not resumed: %w: %s", res.Err, res.Stderr)
 	}
