@@ -69,7 +69,7 @@ func (e *env) handoff(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	told, err := checkHandoff(c.Context, to, path, text, h)
+	told, err := checkHandoff(c.Context, to, lint.NameOf(path, c.String("output") == ""), text, h)
 	if err != nil {
 		return err
 	}
@@ -106,8 +106,8 @@ func handoffPath(c *cli.Context, to *agent.Agent, cwd, name string, now time.Tim
 }
 
 // checkHandoff lints what was composed, and reads what its client would send of it: as many words, calls and outputs as were told.
-func checkHandoff(ctx context.Context, to *agent.Agent, path string, text []byte, h *surgery.Handoff) (string, error) {
-	res, err := lint.Session(ctx, bytes.NewReader(text), lint.Options{Agent: to.Name, Name: lint.NameOf(path, true)})
+func checkHandoff(ctx context.Context, to *agent.Agent, name lint.Name, text []byte, h *surgery.Handoff) (string, error) {
+	res, err := lint.Session(ctx, bytes.NewReader(text), lint.Options{Agent: to.Name, Name: name})
 	if err != nil {
 		return "", err
 	}
@@ -119,7 +119,7 @@ func checkHandoff(ctx context.Context, to *agent.Agent, path string, text []byte
 	if to.ReadSent == nil {
 		return "not read", nil
 	}
-	sent, err := to.ReadSent(text, agent.ReadAt{Base: filepath.Base(path)}, "")
+	sent, err := to.ReadSent(text, agent.ReadAt{Base: name.Base}, "")
 	if err != nil {
 		return "", err
 	}

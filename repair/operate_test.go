@@ -264,6 +264,31 @@ func wordsOf(it *session.Item) (texts []string) {
 	return texts
 }
 
+// Of a call that was interrupted, the other client is not told that it had nothing to say.
+func TestHandOffInterrupted(t *testing.T) {
+	paths, err := filepath.Glob("../fixtures/claude/2.1.332/kill_in_tool/*.jsonl")
+	if err != nil || len(paths) != 1 {
+		t.Fatal(paths, err)
+	}
+	s, err := sessionAt(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := surgery.HandOver(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	for _, step := range h.Steps {
+		if step.Output && strings.HasPrefix(step.Text, "[the call was interrupted") {
+			told++
+		}
+	}
+	if told != 1 {
+		t.Errorf("%d outputs say that the call was interrupted, want 1", told)
+	}
+}
+
 // A healthy session that is handed over to the other client is sound there, is resumed, and holds each text, but those of the kinds that its
 // list of what is left behind names.
 func TestHandOffHealthySessions(t *testing.T) {

@@ -29,6 +29,9 @@ type Handoff struct {
 	Lost  []string
 }
 
+// interrupted stands for the words that a client makes up where a call has no output. An empty output would say that it had none to give.
+const interrupted = "[the call was interrupted: nobody knows what came of it]"
+
 // HandOver takes a session's history to pieces for another agent.
 func HandOver(s *Session) (*Handoff, error) {
 	if s.Sent == nil {
@@ -79,6 +82,9 @@ func HandOver(s *Session) (*Handoff, error) {
 			counts["tools"]++
 			step.Text = fmt.Sprintf("[call of %s]\n%s", it.Tool, text)
 		case session.OutputItem:
+			if it.Made != "" && step.Text == "" {
+				step.Text = interrupted
+			}
 			tool, told := tools[it.CallID]
 			if it.CallID == "" {
 				tool, told = cmp.Or(it.Tool, "the client"), true

@@ -183,14 +183,21 @@ var agents = []struct {
 	{"claude", "/" + claude.Newest + "/compact_auto/", newClaude},
 }
 
-// recordings are sessions of an agent's newest client.
+// recordings are sound sessions of an agent's newest client.
 func recordings(t *testing.T, name, one string) (paths []string) {
 	t.Helper()
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	paths, err := filepath.Glob("../../fixtures/" + name + "/" + strings.Split(one, "/")[1] + "/*/*.jsonl")
 	if err != nil || len(paths) == 0 {
 		t.Fatal("no recordings", err)
 	}
-	return slices.DeleteFunc(paths, func(path string) bool { return !*all && !strings.Contains(path, one) })
+	return slices.DeleteFunc(paths, func(path string) bool {
+		if !*all {
+			return !strings.Contains(path, one)
+		}
+		_, err := hist(strings.NewReplacer(), [][]string{{"fork", "--dry-run", path}})
+		return err != nil // its client was killed: it must be repaired first
+	})
 }
 
 // newID is how the path of what hist has written ends.
@@ -232,6 +239,9 @@ func TestRealClientsMove(t *testing.T) {
 						t.Fatal(err)
 					}
 					*dir = to
+					if a.name == "claude" && rewrite == "history" && bytes.Contains(before, []byte(`"type":"thinking"`)) {
+						continue // it is bound to the old directory, and hist refuses to change that
+					}
 					do(t, moved, "move", "--to", to, "--rewrite", rewrite, id)
 					for n := range 2 {
 						got := renamed(moved.Last(t, id, string(before)), "-renamed", "")
@@ -318,7 +328,9 @@ func TestRealClientsHandOff(t *testing.T) {
 				root, _, in := from.Places()
 				text = bytes.ReplaceAll(text, []byte(recordedIn), []byte(*in))
 				id := from.Lay(t, path, text)
-				want := spoken(from.Last(t, id, string(text)))
+				want := slices.DeleteFunc(spoken(from.Last(t, id, string(text))), func(s string) bool {
+					return strings.HasPrefix(s, "<") || strings.HasPrefix(s, "You are performing a CONTEXT CHECKPOINT") || slices.Contains([]string{codex.Prompt, claude.Prompt, "No response requested."}, s)
+				})
 				other := to.client(t)
 				_, _, dir := other.Places()
 				other.Here(t)
@@ -331,6 +343,12 @@ func TestRealClientsHandOff(t *testing.T) {
 					}
 					rest := got
 					for _, w := range want {
+						if strings.HasPrefix(w, "[Tool call interrupted: ") { // hist says so in its own words, and in front of the other outputs
+							if !strings.Contains(got, "[the call was interrupted: ") {
+								t.Errorf("the %s request does not say that a call was interrupted", which)
+							}
+							continue
+						}
 						_, behind, ok := strings.Cut(rest, w)
 						if !ok {
 							t.Errorf("the %s request: %q is not in it, or not in its place:\n%s", which, w, got)
@@ -345,7 +363,7 @@ func TestRealClientsHandOff(t *testing.T) {
 	}
 }
 
-// spoken are the texts, commands and outputs in the parts of a request, without what the client tells about itself and the last prompt.
+// spoken are the texts, commands and outputs in the parts of a request, without what stands apart from the conversation.
 func spoken(parts []string) (list []string) {
 	for _, part := range parts {
 		v := gjson.Parse(part[max(0, strings.IndexByte(part, '{')):])
@@ -360,9 +378,7 @@ func spoken(parts []string) (list []string) {
 			list = append(list, gjson.Get(args, "cmd").String())
 		}
 	}
-	return slices.DeleteFunc(list, func(s string) bool {
-		return s == "" || strings.HasPrefix(s, "<") || s == codex.Prompt || s == claude.Prompt
-	})
+	return slices.DeleteFunc(list, func(s string) bool { return s == "" })
 }
 
 // texts are those of a value that is one or holds several.
