@@ -28,6 +28,8 @@ type (
 	Op = finding.Op
 	// Content is the bytes of an inserted record.
 	Content = finding.Content
+	// Recipe makes an inserted record from others.
+	Recipe = finding.Recipe
 	// Ref is a logical record in the file, kept instead of its bytes.
 	Ref = finding.Ref
 	// Cut replaces a range of a record's bytes.

@@ -47,6 +47,38 @@ func (r *readings) incomplete(told int64) bool {
 	return n > told
 }
 
+// renewed tells of a line of the session whether the client sends something of the copy that stands in its place and that it did not send
+// before: there, a placeholder may say less than the session said. If it is not known what is sent, that may be so of any line; so it may,
+// after several passes, if it is so of one, because a finding may name a line of the text in between.
+func (w *job) renewed() func(line int64) bool {
+	if w.read.after == nil {
+		return func(int64) bool { return true }
+	}
+	known := map[[16]byte]bool{}
+	for i := range w.read.before.Items {
+		known[w.read.before.Items[i].Sum] = true
+	}
+	lines := w.lines()
+	stretches := map[int64]bool{} // by their first lines in the session
+	for i := range w.read.after.Items {
+		if item := &w.read.after.Items[i]; item.Made == "" && !known[item.Sum] && !lines.isCopied(item.Pos.Line) {
+			from, _, _, _ := lines.gap(item.Pos.Line)
+			stretches[from] = true
+		}
+	}
+	return func(line int64) bool {
+		return w.passes != nil && len(stretches) > 0 || !lines.holds(line) && stretches[lines.behind(line)]
+	}
+}
+
+// lines says which lines of the copy are the session's.
+func (w *job) lines() lineMap {
+	if w.passes != nil {
+		return w.passes.lines
+	}
+	return w.rw.lines
+}
+
 // copies is how many items of the session are sent of the copy once less, and say what it still sends: second copies of records.
 func (r *readings) copies() (n int64) {
 	sent := map[[16]byte]bool{}
@@ -171,10 +203,7 @@ func (w *job) proveRepair(ctx context.Context, text []byte) error {
 	if w.read.after = after; w.Lint.Branch != "" { // the user wants another part of it to be sent
 		return nil
 	}
-	lines := w.rw.lines
-	if w.passes != nil {
-		lines = w.passes.lines
-	}
+	lines := w.lines()
 	lost, err := w.lost(ctx, after, text, lines)
 	if len(lost) > 0 && err == nil {
 		err = &lostError{lost}
@@ -305,6 +334,15 @@ func steered(before, after *session.Sent, lines lineMap) bool {
 	changed := slices.ContainsFunc(before.Steers, func(at session.Pos) bool { return !lines.holds(at.Line) }) ||
 		slices.ContainsFunc(after.Steers, func(at session.Pos) bool { return !lines.isCopied(at.Line) })
 	return changed && (len(after.Steers) > len(before.Steers) || after.Own() >= before.Own())
+}
+
+// behind is the first line of the stretch, between lines that the copy has as they are, that a line of the session is in.
+func (m lineMap) behind(line int64) int64 {
+	i := sort.Search(len(m), func(i int) bool { return m[i].from > line })
+	if i == 0 {
+		return 1
+	}
+	return m[i-1].from + m[i-1].n
 }
 
 // holds says whether a line of the session is in the copy, the same except perhaps for its ordinal.

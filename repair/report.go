@@ -334,9 +334,13 @@ func sentOf(s *session.Sent, anyway bool) int64 {
 // partly says whether something of the history is lost that is not counted: a line that holds nothing readable is taken out, only a part
 // of something could be kept, or damage is left. told items are counted.
 func (w *job) partly(told int64) bool {
+	renewed := w.renewed()
 	for i := range w.plan.Mend {
 		f := &w.plan.Mend[i]
-		if f.Impact >= lint.Loses && f.Lost == 0 && f.Unseen == 0 && (f.Fix == lint.StandIn || f.Fix == lint.SetAside && f.Impact != lint.Rejects) {
+		if f.Impact < lint.Loses || f.Lost > 0 || f.Unseen > 0 {
+			continue
+		}
+		if f.Fix == lint.StandIn && renewed(f.Pos.Line) || f.Fix == lint.SetAside && f.Impact != lint.Rejects {
 			return true
 		}
 	}
