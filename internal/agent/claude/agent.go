@@ -23,7 +23,7 @@ const name = "claude"
 var Agent = &agent.Agent{
 	Name: name, Title: "Claude Code",
 	Claims: claims, ReadName: readName, NewName: newName,
-	Decoder: Decoder{}, NewHistory: func() check.History { return &History{} }, NewCheckers: newCheckers, Rules: Rules, Effect: effect,
+	Decoder: preparing{}, NewHistory: func() check.History { return &History{} }, NewCheckers: newCheckers, Rules: Rules, Effect: effect,
 	NewLinks: func(session.Info, string) agent.Links { return agent.NoLinks{} }, Branched: true,
 	Words: Words{}, Typed: typedOf, Outline: outline, About: about, Part: part,
 	ReadSent: readSent, RuleFor: ruleFor, TriesAgain: triesAgain,

@@ -232,9 +232,12 @@ func (r *nodeReader) read(rec *session.Record) *node {
 	return n
 }
 
+// preparing is the Decoder, which also reads records of the tree where their lines are scanned.
+type preparing struct{ Decoder }
+
 // Prepare returns a function that reads records of the tree, one after the other, into Record.Prepared. It may run on another
 // goroutine than the checker.
-func (Decoder) Prepare() func(*session.Record) {
+func (preparing) Prepare() func(*session.Record) {
 	r := &nodeReader{}
 	return func(rec *session.Record) {
 		if inTree(rec) {
