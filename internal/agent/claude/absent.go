@@ -14,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
@@ -26,7 +27,7 @@ func inspect(home string) (list []agent.Said) {
 	for path := range inProjects(home) {
 		id, isFile := strings.CutSuffix(filepath.Base(path), extension)
 		switch {
-		case !IsID(id):
+		case !format.IsID(id):
 		case !isFile:
 			folders = append(folders, path)
 		case days > 0:

@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/normalize"
@@ -25,7 +26,7 @@ var Agent = &agent.Agent{
 	Claims: claims, ReadName: readName, NewName: newName,
 	Decoder: preparing{}, NewHistory: func() check.History { return &History{} }, NewCheckers: newCheckers, Rules: Rules, Effect: effect,
 	NewLinks: func(session.Info, string) agent.Links { return agent.NoLinks{} }, Branched: true,
-	Words: Words{}, Typed: typedOf, Outline: outline, About: about, Part: part,
+	Words: format.Words{}, Typed: format.TypedOf, Outline: outline, About: format.About, Part: part,
 	ReadSent: readSent, RuleFor: ruleFor, TriesAgain: triesAgain,
 	Resume: resume, Explain: explain, Unnoticed: unnoticed, OnlyInPlace: onlyInPlace,
 	Home: &agent.Home{
@@ -71,7 +72,7 @@ const extension = ".jsonl"
 // readName reads a session's name: its id, or that of a sub-agent.
 func readName(base string) check.Name {
 	n := check.Name{Base: base}
-	if id := strings.TrimSuffix(base, extension); id != base && IsID(id) {
+	if id := strings.TrimSuffix(base, extension); id != base && format.IsID(id) {
 		n.Canonical, n.ThreadID = true, strings.ToLower(id)
 	}
 	return n
@@ -79,33 +80,16 @@ func readName(base string) check.Name {
 
 // newName is a session's file name.
 func newName(_ time.Time, thread string) string {
-	if !IsID(thread) {
+	if !format.IsID(thread) {
 		return ""
 	}
 	return thread + extension
 }
 
-// IsID says whether a text is a session's id.
-func IsID(s string) bool {
-	if len(s) != 36 {
-		return false
-	}
-	for i, c := range []byte(s) {
-		if i == 8 || i == 13 || i == 18 || i == 23 {
-			if c != '-' {
-				return false
-			}
-		} else if !strings.ContainsRune("0123456789abcdefABCDEF", rune(c)) {
-			return false
-		}
-	}
-	return true
-}
-
 // resume is `claude --resume SESSION`. It is nil if thread is not an id, because the client would take it for a title or a
 // path.
 func resume(thread string) []string {
-	if !IsID(thread) {
+	if !format.IsID(thread) {
 		return nil
 	}
 	return []string{"claude", "--resume", thread}
@@ -120,7 +104,7 @@ func newCheckers(run *check.Run) []check.Checker {
 		if o.Asked != nil {
 			opts.Beside = noted{opts.Beside, o.Asked}
 		}
-		if id := strings.TrimSuffix(filepath.Base(o.Path), extension); IsID(id) {
+		if id := strings.TrimSuffix(filepath.Base(o.Path), extension); format.IsID(id) {
 			opts.Session = id
 		}
 	}
@@ -145,13 +129,13 @@ type adapter struct {
 // Record takes the next record, and notes the errors that the client has written among the messages.
 func (a *adapter) Record(rec *session.Record) {
 	a.Checker.Record(rec)
-	switch typ := text(rec, fieldType); {
-	case isTrue(rec, fieldSidechain) && !a.opts.SubAgent:
-	case string(typ) == "assistant" && isTrue(rec, fieldAPIError):
-		words, _ := Words{}.Message(rec)
+	switch typ := format.Text(rec, format.FieldType); {
+	case format.IsTrue(rec, format.FieldSidechain) && !a.opts.SubAgent:
+	case string(typ) == "assistant" && format.IsTrue(rec, format.FieldAPIError):
+		words, _ := format.Words{}.Message(rec)
 		details := gjson.GetBytes(rec.Raw, "errorDetails").String() // the API's words, where the client has its own for them
 		a.run.Refused([]byte(words+"\n"+details), finding.RefOf(rec), false)
-	case string(typ) == "assistant" && string(text(rec, fieldModel)) != synthetic, string(text(rec, fieldSubtype)) == "compact_boundary":
+	case string(typ) == "assistant" && string(format.Text(rec, format.FieldModel)) != format.Synthetic, string(format.Text(rec, format.FieldSubtype)) == "compact_boundary":
 		a.run.Answered()
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -23,7 +24,7 @@ func (c *Checker) opening(n *node, rec *session.Record) {
 	if n.parent != "" {
 		return
 	}
-	content := gjson.ParseBytes(field(rec, fieldContent))
+	content := gjson.ParseBytes(format.Field(rec, format.FieldContent))
 	words := content.String()
 	if content.IsArray() {
 		words = content.Get(`#(type=="text").text`).String()
@@ -44,10 +45,10 @@ func (c *Checker) opening(n *node, rec *session.Record) {
 // of a session, a prompt that lost its parent looks the same. It did lose it if what stands in front of it is written again behind the
 // end, since a client never rewrites what the user has left, or if the record does not say that it has no parent.
 func (c *Checker) begunAnew(n *node) bool {
-	if !n.isPrompt() || n.parentSpan == (span{}) || n == c.firstPrompt || n.version == "" || !before(n.version, firstNoted) || c.writtenAgain(n) {
+	if !n.isPrompt() || n.parentSpan == (format.Span{}) || n == c.firstPrompt || n.Version == "" || !format.Before(n.Version, firstNoted) || c.writtenAgain(n) {
 		return false
 	}
-	if c.snapshots[n.uuid] || before(n.version, firstSnapshots) && c.some.byHand && turnIsOver(n.front) {
+	if c.snapshots[n.uuid] || format.Before(n.Version, firstSnapshots) && c.some.byHand && turnIsOver(n.front) {
 		return true
 	}
 	a, b := c.openings[c.firstPrompt], c.openings[n]
@@ -69,8 +70,8 @@ func (c *Checker) writtenAgain(n *node) bool {
 // startHook is the name of a hook that runs when a session starts, if a record tells of one: SessionStart, and why it does. "" if not.
 func startHook(rec *session.Record) string {
 	var name gjson.Result
-	switch kind := text(rec, fieldAttachment); {
-	case string(text(rec, fieldType)) == "progress":
+	switch kind := format.Text(rec, format.FieldAttachment); {
+	case string(format.Text(rec, format.FieldType)) == "progress":
 		if data := gjson.GetBytes(rec.Raw, "data.type"); data.String() == "hook_progress" {
 			name = gjson.GetBytes(rec.Raw, "data.hookName")
 		}
@@ -107,5 +108,5 @@ const planApproved = "Implement the following plan:"
 // clearedOnPurpose says whether the conversation begins anew with a record because the user wanted that: none of what stands above it
 // is sent (2.1.12 to 2.1.78 seen, 2.1.330 measured).
 func (c *Checker) clearedOnPurpose(n *node) bool {
-	return n.parentSpan != (span{}) && (n.clears && n.atStart || n.isPrompt() && strings.HasPrefix(c.openings[n], planApproved))
+	return n.parentSpan != (format.Span{}) && (n.clears && n.atStart || n.isPrompt() && strings.HasPrefix(c.openings[n], planApproved))
 }

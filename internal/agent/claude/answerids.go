@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
@@ -30,24 +31,24 @@ type answerPart struct {
 // not counted, one hangs on the other, which does not end the turn; that the requests have one name is no proof by itself, because some
 // programs write over them.
 func (a *answering) take(n *node, rec *session.Record) {
-	id, ref := text(rec, fieldRequestID), text(rec, fieldRequestRef)
+	id, ref := format.Text(rec, format.FieldRequestID), format.Text(rec, format.FieldRequestRef)
 	if n.role != roleAssistant || n.side || !n.sent() || len(id)+len(ref) == 0 {
 		return
 	}
 	index := int64(-1)
-	if raw := field(rec, fieldBlockIndex); len(raw) > 0 {
+	if raw := format.Field(rec, format.FieldBlockIndex); len(raw) > 0 {
 		index = gjson.ParseBytes(raw).Int()
 	}
 	goesOn := false
 	if len(a.parts) > 0 && len(a.request) == len(id)+len(ref) && bytes.HasPrefix(a.request, id) && bytes.HasSuffix(a.request, ref) {
 		last := a.parts[len(a.parts)-1]
-		goesOn = index > a.index || index < 0 && n.parent == last.uuid && last.goesOnWith(n.stop)
+		goesOn = index > a.index || index < 0 && n.parent == last.uuid && last.goesOnWith(n.Stop)
 	}
 	if a.index = index; !goesOn {
 		a.end()
 		a.request = append(append(a.request[:0], id...), ref...)
 	}
-	a.parts = append(a.parts, answerPart{n, rec.Spans[fieldMessage], rec.Spans[fieldMessageID]})
+	a.parts = append(a.parts, answerPart{n, rec.Spans[format.FieldMessage], rec.Spans[format.FieldMessageID]})
 	a.mixed = a.mixed || n.msg != a.parts[0].msg
 }
 
@@ -97,7 +98,7 @@ func (c *Checker) joinAnswer(p answerPart, parts []answerPart, id string) {
 	d := c.add(&draft{about: p.node, also: []*node{parts[0].node, parts[len(parts)-1].node}, Finding: finding.Finding{
 		Rule: ruleWrongMessageID, Impact: c.worst(oldAndNewer(finding.Notes, finding.Loses)), Fix: finding.Exact,
 		Message: "this part of an answer has another message id than the rest of it, which came with the same request: the client tears the answer apart, and drops thinking or an output",
-		Edits:   []finding.Edit{{At: p.pos(), Op: finding.Splice, Cuts: []finding.Cut{member(p.id, p.message.Start, "id", id)}}},
+		Edits:   []finding.Edit{{At: p.Pos(), Op: finding.Splice, Cuts: []finding.Cut{member(p.id, p.message.Start, "id", id)}}},
 	}})
 	if c.chosen(d) {
 		p.msg = id

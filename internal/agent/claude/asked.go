@@ -54,13 +54,13 @@ func (c *Checker) askedBefore(n *node) *asked {
 	from, until := session.Pos{}, session.Pos{}
 	for _, m := range slices.Backward(c.nodes[max(0, n.index-maxSiblings):n.index]) {
 		if answers(m) {
-			from = m.pos()
+			from = m.Pos()
 			break
 		}
 	}
 	for _, m := range c.nodes[n.index:min(len(c.nodes), n.index+maxSiblings)] {
 		if answers(m) {
-			until = m.pos()
+			until = m.Pos()
 			break
 		}
 	}
@@ -84,7 +84,7 @@ func (c *Checker) askedBefore(n *node) *asked {
 		if m.role == roleBoundary && !m.side {
 			return &asked{newer: hashes[said:]}
 		}
-		if m.isPrompt() && !m.side && m.new == nil && !m.mended && from.Less(m.pos()) && slices.ContainsFunc(hashes[said:], c.saysIn(&resent{}, roleUser, []*node{m})) {
+		if m.isPrompt() && !m.side && m.new == nil && !m.mended && from.Less(m.Pos()) && slices.ContainsFunc(hashes[said:], c.saysIn(&resent{}, roleUser, []*node{m})) {
 			return nil // it was made for that prompt, by another client
 		}
 		if !answers(m) || m.mended || m.msg == "" || tried[m.msg] {

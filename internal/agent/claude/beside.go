@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/regular"
 )
@@ -255,7 +256,7 @@ func (f *folder) Line(offset int64) []byte {
 	if err != nil {
 		return nil
 	}
-	if v := shape.ScanOne(l.Raw, make([]jsonl.Span, fieldCount)); v.Fault != jsonl.None || !v.Object {
+	if v := format.Shape.ScanOne(l.Raw, make([]jsonl.Span, format.FieldCount)); v.Fault != jsonl.None || !v.Object {
 		return nil
 	}
 	return bytes.Clone(l.Raw)
@@ -273,9 +274,9 @@ func eachLine(path string, see func(l jsonl.Line, record func() bool) bool) {
 }
 
 func linesOf(r io.Reader, see func(l jsonl.Line, record func() bool) bool) {
-	scanner := jsonl.NewScanner(shape)
+	scanner := jsonl.NewScanner(format.Shape)
 	defer scanner.Done()
-	spans := make([]jsonl.Span, fieldCount)
+	spans := make([]jsonl.Span, format.FieldCount)
 	in := jsonl.NewReader(r)
 	for {
 		l, err := in.Next()

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
@@ -133,15 +134,15 @@ func likelierID(id, other string) bool {
 
 // renamed is the edit that gives a block another call's id.
 func renamed(n *node, b *block, id string) finding.Edit {
-	cut := finding.Cut{Start: b.value.from(), End: b.value.to(), New: jsonl.AppendQuote(nil, id)}
-	if b.value.to() == 0 {
+	cut := finding.Cut{Start: b.value.From(), End: b.value.To(), New: jsonl.AppendQuote(nil, id)}
+	if b.value.To() == 0 {
 		key := "id"
 		if b.kind == blockResult {
 			key = "tool_use_id"
 		}
-		cut = finding.Cut{Start: b.span.from() + 1, End: b.span.from() + 1, New: append(append([]byte(`"`+key+`":`), cut.New...), ',')}
+		cut = finding.Cut{Start: b.span.From() + 1, End: b.span.From() + 1, New: append(append([]byte(`"`+key+`":`), cut.New...), ',')}
 	}
-	return finding.Edit{At: n.pos(), Op: finding.Splice, Cuts: []finding.Cut{cut}}
+	return finding.Edit{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{cut}}
 }
 
 // sameCallID gives the later of two calls with one id a new id, and its output with it.
@@ -318,7 +319,7 @@ func fresh(old, uuid string) string {
 	if id == "" {
 		id = "toolu"
 	}
-	return id + "_" + newID("call", old, uuid)[:8]
+	return id + "_" + format.NewID("call", old, uuid)[:8]
 }
 
 // badCallIDs replaces ids that the API does not accept, in the calls and in the outputs that hang on them; if only one call has

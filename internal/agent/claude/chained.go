@@ -1,11 +1,13 @@
 package claude
 
+import "github.com/hist-cli/hist/internal/agent/claude/format"
+
 // firstSiblings is a version that hangs each of several outputs on its own call. Up to 2.0.76, each output hangs on the one
 // before it, and the first one on the last record of the answer; these versions read along that one path only (measured).
 const firstSiblings = "2.1.0"
 
 // chains says whether the client that wrote a record hangs outputs on each other: see firstSiblings.
-func (n *node) chains() bool { return n.version != "" && before(n.version, firstSiblings) }
+func (n *node) chains() bool { return n.Version != "" && format.Before(n.Version, firstSiblings) }
 
 // chainEnd is what the next output would hang on in such a chain: the last record, before a place among the records, of the
 // answer with the call, of its outputs, or of what their tools said. whole says that nothing else stands in between.

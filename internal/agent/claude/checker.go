@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -83,7 +84,7 @@ type Checker struct {
 	callPairs
 	fileFacts
 	verdict
-	beside  setting
+	beside  format.Setting
 	proof   proof
 	Summary Summary
 }
@@ -115,7 +116,7 @@ func (c *Checker) Record(rec *session.Record) {
 	if c.first.Pos.Line == 0 {
 		c.first = c.last
 	}
-	if inTree(rec) {
+	if format.InTree(rec) {
 		c.treeRecord(rec)
 		return
 	}
@@ -151,8 +152,8 @@ func (c *Checker) unreadable(rec *session.Record) {
 
 // treeRecord takes a record that may have its place in the tree.
 func (c *Checker) treeRecord(rec *session.Record) {
-	c.beside.take(rec)
-	if v := c.beside.version.words; v != c.written && (c.written == "" || before(c.written, v)) {
+	c.beside.Take(rec)
+	if v := c.beside.Version.Words; v != c.written && (c.written == "" || format.Before(c.written, v)) {
 		c.written = v
 	}
 	n := c.nodeOf(rec)
@@ -166,11 +167,11 @@ func (c *Checker) treeRecord(rec *session.Record) {
 	c.opening(n, rec)
 	c.noteCalls(rec, n)
 	c.noteGarbled(rec, n)
-	if n.typ == "user" && len(n.blocks) == 0 && len(field(rec, fieldToolResult)) > 0 && c.pieces.size < maxPieces { // an output was taken out of it
+	if n.Typ == "user" && len(n.blocks) == 0 && len(format.Field(rec, format.FieldToolResult)) > 0 && c.pieces.size < maxPieces { // an output was taken out of it
 		c.pieces.takeTold(rec.Raw, rec.Pos.Line)
 	}
-	c.proof.answer(n, field(rec, fieldContent), text(rec, fieldModel))
-	c.nodes = append(doubled(c.nodes), n)
+	c.proof.answer(n, format.Field(rec, format.FieldContent), format.Text(rec, format.FieldModel))
+	c.nodes = append(format.Doubled(c.nodes), n)
 	c.proof.compaction(n)
 	if n.role == roleBoundary && !n.side {
 		c.leaf, c.leafAt = "", finding.Ref{} // an end that was named in front of a compaction counts no more (2.1.215 and 2.1.332, measured)
@@ -212,47 +213,47 @@ func halfMessage(raw []byte) bool {
 // bookkeeping takes a record outside the tree that says something about it.
 func (c *Checker) bookkeeping(rec *session.Record) {
 	of := c.bookkeeper(rec)
-	switch string(text(rec, fieldType)) {
+	switch string(format.Text(rec, format.FieldType)) {
 	case "last-prompt":
-		if isTrue(rec, fieldExplicit) {
+		if format.IsTrue(rec, format.FieldExplicit) {
 			c.rewinds = append(c.rewinds, rec.Pos)
 		}
-		leaf := c.reader.keeper.as(c.prior().uuid, rec, fieldLeaf)
+		leaf := c.reader.keeper.As(c.prior().uuid, rec, format.FieldLeaf)
 		if leaf != "" && !zeros(leaf) {
 			c.leaf, c.leafAt = leaf, finding.RefOf(rec)
-			c.ends = append(doubled(c.ends), namedEnd{leaf, rec.Pos, c.leafAt, of})
+			c.ends = append(format.Doubled(c.ends), namedEnd{leaf, rec.Pos, c.leafAt, of})
 		}
-		if string(text(rec, fieldHist)) == chosenMark {
-			c.choice = choice{leaf: decoded(rec, fieldLeaf), at: rec.Pos}
+		if string(format.Text(rec, format.FieldHist)) == chosenMark {
+			c.choice = choice{leaf: format.Decoded(rec, format.FieldLeaf), at: rec.Pos}
 		}
-		if len(text(rec, fieldLastPrompt)) > 0 && !shortened(field(rec, fieldLastPrompt)) {
-			c.echoes = append(doubled(c.echoes), echo{told: string(field(rec, fieldLastPrompt)), quoted: true, source: "the last-prompt record of this file", at: rec.Pos, late: true, last: true, leaf: leaf, session: of})
+		if len(format.Text(rec, format.FieldLastPrompt)) > 0 && !shortened(format.Field(rec, format.FieldLastPrompt)) {
+			c.echoes = append(format.Doubled(c.echoes), echo{told: string(format.Field(rec, format.FieldLastPrompt)), quoted: true, source: "the last-prompt record of this file", at: rec.Pos, late: true, last: true, leaf: leaf, session: of})
 		}
 	case "summary":
 		c.copied++
-		c.title(decoded(rec, fieldLeaf))
+		c.title(format.Decoded(rec, format.FieldLeaf))
 	case "file-history-snapshot":
 		c.copied++
-		c.snapshots[decoded(rec, fieldMessageRef)] = true
+		c.snapshots[format.Decoded(rec, format.FieldMessageRef)] = true
 	case "queue-operation":
-		c.queued = append(doubled(c.queued), queueRecord{finding.RefOf(rec), of})
-		switch op := string(text(rec, fieldOperation)); {
+		c.queued = append(format.Doubled(c.queued), queueRecord{finding.RefOf(rec), of})
+		switch op := string(format.Text(rec, format.FieldOperation)); {
 		case op == "enqueue":
-			if t := decoded(rec, fieldPlainContent); t != "" && !aboutTask(t) {
-				c.echoes = append(doubled(c.echoes), echo{told: t, source: "the queue-operation record of this file", at: rec.Pos, when: millisOf(text(rec, fieldTimestamp)), session: of})
+			if t := format.Decoded(rec, format.FieldPlainContent); t != "" && !aboutTask(t) {
+				c.echoes = append(format.Doubled(c.echoes), echo{told: t, source: "the queue-operation record of this file", at: rec.Pos, when: format.MillisOf(format.Text(rec, format.FieldTimestamp)), session: of})
 				if len(c.nodes) == 0 {
-					c.beside.session.take(rec, fieldSession)
+					c.beside.Session.Take(rec, format.FieldSession)
 				}
 			}
 		case op != "dequeue" && len(c.echoes) > 0:
 			c.echoes[len(c.echoes)-1].taken = true
 		}
 	case "api-request-blob":
-		words := promptsOfBlob(field(rec, fieldMessage))
+		words := promptsOfBlob(format.Field(rec, format.FieldMessage))
 		c.proof.blob(rec, words)
-		c.pieces.takeSent(field(rec, fieldMessage))
+		c.pieces.takeSent(format.Field(rec, format.FieldMessage))
 		for _, t := range words {
-			c.echoes = append(doubled(c.echoes), echo{told: t, source: sentSource, at: rec.Pos, late: true, hash: string(text(rec, fieldHash))})
+			c.echoes = append(format.Doubled(c.echoes), echo{told: t, source: sentSource, at: rec.Pos, late: true, hash: string(format.Text(rec, format.FieldHash))})
 		}
 	case "api-request":
 		c.proof.request(rec)

@@ -66,7 +66,7 @@ type choice struct {
 // leaves the way to the leaf that was chosen then.
 func (c *Checker) leftByChoice(head *node) bool {
 	leaf := c.ids.get(c.choice.leaf)
-	if leaf == nil || head.new != nil || !head.pos().Less(c.choice.at) || head.up == leaf {
+	if leaf == nil || head.new != nil || !head.Pos().Less(c.choice.at) || head.up == leaf {
 		return false
 	}
 	if c.choice.way == nil {

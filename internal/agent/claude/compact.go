@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 )
 
@@ -29,8 +30,8 @@ func (c *Checker) addBoundary(first *node, id string, d *draft) {
 	d.Rule = ruleLostBoundary
 	d.Message = "the mark in front of this summary is not in the file: the client sends the whole history before the compaction again"
 	p, summary := c.before(first), c.summaryFrom(first)
-	about := object{"trigger": "auto", "preTokens": 0}
-	more := object{"subtype": "compact_boundary", "content": "Conversation compacted", "isMeta": false, "compactMetadata": about}
+	about := format.Object{"trigger": "auto", "preTokens": 0}
+	more := format.Object{"subtype": "compact_boundary", "content": "Conversation compacted", "isMeta": false, "compactMetadata": about}
 	if p != nil {
 		more["logicalParentUuid"] = p.uuid
 	}
@@ -39,10 +40,10 @@ func (c *Checker) addBoundary(first *node, id string, d *draft) {
 	for last != nil && (last.role == roleLink || last.isPrompt() && last.asksNothing) {
 		last = last.up
 	}
-	if last != nil && keepsLast(summary.version) && last.sent() && last.new == nil {
+	if last != nil && keepsLast(summary.Version) && last.sent() && last.new == nil {
 		keeps = keep(about, c.resentBehind(summary, last), summary)
 	}
-	n := c.insert(d, made{uuid: id, when: first.when, typ: "system", more: more}, first, finding.Before)
+	n := c.insert(d, format.Made{UUID: id, When: first.when, Typ: "system", More: more}, first, finding.Before)
 	n.own().keeps = keeps
 	if p != nil {
 		n.own().ref2 = p.uuid // the session may be found to begin in front of it
@@ -52,24 +53,24 @@ func (c *Checker) addBoundary(first *node, id string, d *draft) {
 
 // keepsLast says whether a version, after a compaction, sends at least the last answer from before it again, behind the
 // summary.
-func keepsLast(version string) bool { return version != "" && !before(version, "2.1.215") }
+func keepsLast(version string) bool { return version != "" && !format.Before(version, "2.1.215") }
 
 // keep adds to a compaction's metadata that messages were kept, and returns them as the mark then lists them.
-func keep(about object, kept []*node, summary *node) (list []keptRecord) {
+func keep(about format.Object, kept []*node, summary *node) (list []keptRecord) {
 	ids := make([]string, len(kept))
 	for i, n := range kept {
 		ids[i] = n.uuid
 		list = append(list, keptRecord{uuid: n.uuid})
 	}
-	about["preservedSegment"] = object{"headUuid": ids[0], "anchorUuid": summary.uuid, "tailUuid": ids[len(ids)-1]}
-	about["preservedMessages"] = object{"anchorUuid": summary.uuid, "uuids": ids, "allUuids": ids}
+	about["preservedSegment"] = format.Object{"headUuid": ids[0], "anchorUuid": summary.uuid, "tailUuid": ids[len(ids)-1]}
+	about["preservedMessages"] = format.Object{"anchorUuid": summary.uuid, "uuids": ids, "allUuids": ids}
 	return list
 }
 
 // lostSummaryBefore mends a record whose missing parent must have been a compaction's summary; false if it was not.
 func (c *Checker) lostSummaryBefore(id string, n, p *node) bool {
 	boundary := markAbove(p)
-	if boundary == nil || boundary.kept && n.attachment != "" && p == boundary && n.role == roleLink && c.summarized(boundary) {
+	if boundary == nil || boundary.kept && n.Attachment != "" && p == boundary && n.role == roleLink && c.summarized(boundary) {
 		return false
 	}
 	d := c.add(&draft{about: n, Finding: finding.Finding{
@@ -81,7 +82,7 @@ func (c *Checker) lostSummaryBefore(id string, n, p *node) bool {
 	}
 	if words, source := c.summaryOf(boundary); source != "" {
 		d.Fix, d.Source = finding.Recovered, source
-		c.insert(d, made{uuid: id, parent: p.uuid, when: n.when, typ: "user", message: object{"role": "user", "content": words}}, n, finding.Before)
+		c.insert(d, format.Made{UUID: id, Parent: p.uuid, When: n.when, Typ: "user", Message: format.Object{"role": "user", "content": words}}, n, finding.Before)
 		return true
 	}
 	last := c.beforeCompaction(boundary)
@@ -255,7 +256,7 @@ func (c *Checker) refillSummary(n *node, d *draft) {
 // summaryOf is the text of a compaction's summary, from the client's own record of its next request.
 func (c *Checker) summaryOf(boundary *node) (words, source string) {
 	for _, t := range c.echoes {
-		if t.late && !t.last && boundary.pos().Less(t.at) {
+		if t.late && !t.last && boundary.Pos().Less(t.at) {
 			return t.words(), t.source
 		}
 	}
@@ -278,7 +279,7 @@ func (c *Checker) lostKept() {
 		if n.role != roleBoundary || n.side || !n.bare || n.dropped != nil {
 			continue
 		}
-		if !keepsLast(n.version) {
+		if !keepsLast(n.Version) {
 			c.saysNothing(n)
 			continue
 		}
@@ -309,7 +310,7 @@ func (c *Checker) lostKept() {
 
 // saysNothing restores the metadata of an older client's mark. These clients keep no messages, so it is the same in each mark.
 func (c *Checker) saysNothing(mark *node) {
-	if mark.version == "" {
+	if mark.Version == "" {
 		return
 	}
 	d := c.add(&draft{about: mark, Finding: finding.Finding{
@@ -320,11 +321,11 @@ func (c *Checker) saysNothing(mark *node) {
 }
 
 // unknownMetadata stands in for lost metadata of a compaction.
-func unknownMetadata() object { return object{"trigger": "auto", "preTokens": 0} }
+func unknownMetadata() format.Object { return format.Object{"trigger": "auto", "preTokens": 0} }
 
 // withMetadata is the edit that adds metadata about a compaction to its mark.
-func withMetadata(mark *node, about object) finding.Edit {
+func withMetadata(mark *node, about format.Object) finding.Edit {
 	at := int(mark.start) + 1
-	add := append(append([]byte(`"compactMetadata":`), about.json()...), ',')
-	return finding.Edit{At: mark.pos(), Op: finding.Splice, Cuts: []finding.Cut{{Start: at, End: at, New: add}}}
+	add := append(append([]byte(`"compactMetadata":`), about.JSON()...), ',')
+	return finding.Edit{At: mark.Pos(), Op: finding.Splice, Cuts: []finding.Cut{{Start: at, End: at, New: add}}}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
@@ -45,8 +46,8 @@ func (n *node) badMessage(rec *session.Record) {
 		rule: ruleBadMessage, message: "the message has no content", fix: finding.SetAside, drop: true, lost: 1,
 		impact: versionImpact{old: finding.Blocks, middle: finding.Blocks, newest: finding.Loses},
 	}
-	f.at, n.own().emptySpan = rec.Spans[fieldMessage].Start, rec.Spans[fieldContent]
-	if raw := field(rec, fieldMessage); n.emptySpan.End == 0 && len(raw) > 2 && raw[0] == '{' {
+	f.at, n.own().emptySpan = rec.Spans[format.FieldMessage].Start, rec.Spans[format.FieldContent]
+	if raw := format.Field(rec, format.FieldMessage); n.emptySpan.End == 0 && len(raw) > 2 && raw[0] == '{' {
 		n.own().contentAt = f.at + 1
 	}
 	n.fault(f)
@@ -55,9 +56,9 @@ func (n *node) badMessage(rec *session.Record) {
 // loneBlock reads a message whose content is one sound block, and not a list with it: some converters make that of a list of one. It
 // says whether that is so.
 func (n *node) loneBlock(rec *session.Record, with *tools) bool {
-	at := rec.Spans[fieldContent]
-	v := with.parts.cut(at.Of(rec.Raw))
-	if !knownBlock(string(v.word(keyType))) {
+	at := rec.Spans[format.FieldContent]
+	v := with.parts.Cut(at.Of(rec.Raw))
+	if !knownBlock(string(v.Word(format.KeyType))) {
 		return false
 	}
 	with.add(v, at.Start)
@@ -79,7 +80,7 @@ func (n *node) loneBlock(rec *session.Record, with *tools) bool {
 
 // checkText looks at a message that is one string.
 func (n *node) checkText(rec *session.Record, span jsonl.Span) {
-	if hasWords(span.Of(rec.Raw)) {
+	if format.HasWords(span.Of(rec.Raw)) {
 		return
 	}
 	n.empty, n.own().emptySpan = true, span
@@ -92,8 +93,8 @@ func (n *node) checkText(rec *session.Record, span jsonl.Span) {
 // checkBlocks looks at the blocks of a message.
 func (n *node) checkBlocks(rec *session.Record, with *tools) {
 	if len(n.blocks) == 0 {
-		if answer := spelled(field(rec, fieldMessage)); answer != nil {
-			where := rec.Spans[fieldMessage]
+		if answer := spelled(format.Field(rec, format.FieldMessage)); answer != nil {
+			where := rec.Spans[format.FieldMessage]
 			n.fault(fault{
 				rule: ruleBadMessage, message: "the message holds an answer's text with each letter as a member of its own: none of it is sent", at: where.Start,
 				fix: finding.Recovered, source: "the letters themselves", cuts: []finding.Cut{{Start: where.Start, End: where.End, New: answer}},
@@ -102,9 +103,9 @@ func (n *node) checkBlocks(rec *session.Record, with *tools) {
 			n.holds(answer)
 			return
 		}
-		n.empty, n.own().emptySpan = true, rec.Spans[fieldContent]
+		n.empty, n.own().emptySpan = true, rec.Spans[format.FieldContent]
 		n.fault(fault{
-			rule: ruleBadMessage, message: "the message has an empty list of content", at: rec.Spans[fieldContent].Start,
+			rule: ruleBadMessage, message: "the message has an empty list of content", at: rec.Spans[format.FieldContent].Start,
 			fix: finding.SetAside, drop: true, impact: versionImpact{old: finding.Rejects, middle: finding.Rejects, newest: finding.Notes}, lost: 1,
 		})
 		return
@@ -113,7 +114,7 @@ func (n *node) checkBlocks(rec *session.Record, with *tools) {
 	var gone []int // faults whose mend removes a block
 	for i := range n.blocks {
 		before := len(n.faults)
-		if n.checkBlock(rec, &n.blocks[i], &with.parts.values[i], &with.keeper) {
+		if n.checkBlock(rec, &n.blocks[i], &with.parts.Values[i], &with.keeper) {
 			dropped++
 			for at := before; at < len(n.faults); at++ {
 				gone = append(gone, at)
@@ -123,7 +124,7 @@ func (n *node) checkBlocks(rec *session.Record, with *tools) {
 		}
 	}
 	if dropped == len(n.blocks) {
-		n.empty, n.own().emptySpan = true, rec.Spans[fieldContent]
+		n.empty, n.own().emptySpan = true, rec.Spans[format.FieldContent]
 		for _, at := range gone {
 			n.faults[at].cuts, n.faults[at].drop = nil, true
 		}
@@ -131,32 +132,32 @@ func (n *node) checkBlocks(rec *session.Record, with *tools) {
 }
 
 // checkBlock looks at one block, given its value, and says whether its mend removes the whole block.
-func (n *node) checkBlock(rec *session.Record, b *block, v *value, keep *keeper) bool {
+func (n *node) checkBlock(rec *session.Record, b *block, v *format.Value, keep *format.Keeper) bool {
 	out := func(rule *finding.Rule, message string, old, newest finding.Impact) bool {
 		n.fault(fault{
-			rule: rule, message: message, at: b.span.from(), fix: finding.SetAside, impact: versionImpact{old: old, middle: old, newest: newest},
-			cuts: []finding.Cut{{Start: b.span.from(), End: b.span.to(), Element: true}},
+			rule: rule, message: message, at: b.span.From(), fix: finding.SetAside, impact: versionImpact{old: old, middle: old, newest: newest},
+			cuts: []finding.Cut{{Start: b.span.From(), End: b.span.To(), Element: true}},
 		})
 		return true
 	}
-	kind := v.word(keyType)
+	kind := v.Word(format.KeyType)
 	switch {
-	case begins(v.text, '"') && hasWords(v.text):
+	case format.Begins(v.Text, '"') && format.HasWords(v.Text):
 		b.kind = blockText
 		n.fault(fault{
-			rule: ruleBadBlock, message: "a content block is the text alone", at: b.span.from(), fix: finding.Exact,
-			cuts:   []finding.Cut{{Start: b.span.from(), End: b.span.to(), New: slices.Concat([]byte(`{"type":"text","text":`), v.text, []byte("}"))}},
+			rule: ruleBadBlock, message: "a content block is the text alone", at: b.span.From(), fix: finding.Exact,
+			cuts:   []finding.Cut{{Start: b.span.From(), End: b.span.To(), New: slices.Concat([]byte(`{"type":"text","text":`), v.Text, []byte("}"))}},
 			impact: versionImpact{old: finding.Rejects, middle: finding.Blocks, newest: finding.Loses},
 		})
 		return false
-	case !v.isObject():
+	case !v.IsObject():
 		return out(ruleBadBlock, "a content block is not an object", finding.Blocks, finding.Notes)
 	case len(kind) == 0:
 		return n.typeless(b, v, keep, out)
 	}
 	switch b.kind {
 	case blockText:
-		if !hasWords(v.raw(keyText)) {
+		if !format.HasWords(v.Raw(format.KeyText)) {
 			return n.textlessBlock(v, out)
 		}
 	case blockThinking:
@@ -170,16 +171,16 @@ func (n *node) checkBlock(rec *session.Record, b *block, v *value, keep *keeper)
 	case blockOther:
 		switch string(kind) {
 		case "image":
-			n.checkImage(b.span.from(), v.parsed(), "")
+			n.checkImage(b.span.From(), v.Parsed(), "")
 			return false
 		case "document":
-			n.checkDocument(b.span.from(), v.parsed())
+			n.checkDocument(b.span.From(), v.Parsed())
 			return false
 		}
-		if kind := string(kind); !knownBlock(kind) && !newerThanKnown(n.version) {
+		if kind := string(kind); !knownBlock(kind) && !format.NewerThanKnown(n.Version) {
 			return n.unknownBlock(b, v, keep, kind, out)
 		}
-		n.serve(string(kind), v, jsonl.Span{Start: b.span.from(), End: b.span.to()})
+		n.serve(string(kind), v, jsonl.Span{Start: b.span.From(), End: b.span.To()})
 	}
 	n.extraKeys(b, v, kind)
 	return false
@@ -189,21 +190,21 @@ func (n *node) checkBlock(rec *session.Record, b *block, v *value, keep *keeper)
 type takeOut func(rule *finding.Rule, message string, old, newest finding.Impact) bool
 
 // textlessBlock notes a text block without words. The newest client drops such a text; of a prompt that leaves nothing.
-func (n *node) textlessBlock(v *value, out takeOut) bool {
+func (n *node) textlessBlock(v *format.Value, out takeOut) bool {
 	newest := finding.Notes
 	if n.isPrompt() && len(n.blocks) == 1 {
 		newest = finding.Loses
 	}
 	out(ruleEmptyText, "a text block is empty", finding.Rejects, newest)
 	f := &n.faults[len(n.faults)-1]
-	f.fix, f.dropped, f.blank = finding.Exact, n.role == roleAssistant, len(v.raw(keyText)) > len(`""`)
+	f.fix, f.dropped, f.blank = finding.Exact, n.role == roleAssistant, len(v.Raw(format.KeyText)) > len(`""`)
 	return true
 }
 
 // unknownBlock notes a block of a type that no client writes. It says whether the block goes: it stays if its members show what it is.
-func (n *node) unknownBlock(b *block, v *value, keep *keeper, kind string, out takeOut) bool {
+func (n *node) unknownBlock(b *block, v *format.Value, keep *format.Keeper, kind string, out takeOut) bool {
 	what := fmt.Sprintf("a content block of the unknown type %q", clip(kind))
-	if shown := shownType(v); shown != "" && v.keys&^blockKeys[shown] == 0 {
+	if shown := shownType(v); shown != "" && v.Keys&^format.BlockKeys[shown] == 0 {
 		n.retype(b, v, keep, shown, what+"; its members tell that it is "+shown, versionImpact{old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects})
 		return false
 	}
@@ -242,19 +243,19 @@ func isToolName(name string) bool { return len(name) <= 200 && isCallID(name) }
 var redacted = []byte("REDACTED")
 
 // thinkingProblem says why the API refuses a thinking block, as far as that can be seen; "" if it does not.
-func (n *node) thinkingProblem(v *value) string {
-	if string(v.word(keyType)) == "redacted_thinking" {
-		if data := v.raw(keyData); len(data) <= len(`""`) || data[0] != '"' {
+func (n *node) thinkingProblem(v *format.Value) string {
+	if string(v.Word(format.KeyType)) == "redacted_thinking" {
+		if data := v.Raw(format.KeyData); len(data) <= len(`""`) || data[0] != '"' {
 			return "a redacted thinking block has no data"
 		}
 		return ""
 	}
-	switch sig := v.raw(keySignature); {
+	switch sig := v.Raw(format.KeySignature); {
 	case len(sig) <= len(`""`) || sig[0] != '"':
 		return "a thinking block has no signature"
-	case !begins(v.raw(keyThinking), '"'):
+	case !format.Begins(v.Raw(format.KeyThinking), '"'):
 		return "a thinking block has no text member"
-	case !n.foreign && !isSignature(wordOf(sig)):
+	case !n.foreign && !isSignature(format.WordOf(sig)):
 		return "a thinking block's signature is not base64"
 	case bytes.Contains(sig, redacted):
 		return "a part of a thinking block's signature was redacted"
@@ -263,7 +264,7 @@ func (n *node) thinkingProblem(v *value) string {
 }
 
 // typeless gives a block that has no type the one that its members show.
-func (n *node) typeless(b *block, v *value, keep *keeper, out takeOut) bool {
+func (n *node) typeless(b *block, v *format.Value, keep *format.Keeper, out takeOut) bool {
 	kind := shownType(v)
 	if kind == "" {
 		return out(ruleBadBlock, "a content block has no type", finding.Rejects, finding.Loses)
@@ -273,26 +274,26 @@ func (n *node) typeless(b *block, v *value, keep *keeper, out takeOut) bool {
 }
 
 // shownType is the type that a block's members show, "" if they show none.
-func shownType(v *value) string {
-	has := func(all ...key) bool { return v.keys&setOf(all...) == setOf(all...) }
+func shownType(v *format.Value) string {
+	has := func(all ...format.Key) bool { return v.Keys&format.SetOf(all...) == format.SetOf(all...) }
 	switch {
-	case has(keyResultID):
+	case has(format.KeyResultID):
 		return "tool_result"
-	case has(keyInput, keyName):
+	case has(format.KeyInput, format.KeyName):
 		return "tool_use"
-	case has(keyThinking):
+	case has(format.KeyThinking):
 		return "thinking"
-	case has(keyText) && hasWords(v.raw(keyText)):
+	case has(format.KeyText) && format.HasWords(v.Raw(format.KeyText)):
 		return "text"
 	}
 	return ""
 }
 
 // retype reports a block whose type is missing or wrong, and gives it another.
-func (n *node) retype(b *block, cut *value, keep *keeper, kind, message string, impact versionImpact) {
-	mend := finding.Cut{Start: b.span.from() + 1, End: b.span.from() + 1, New: []byte(`"type":"` + kind + `",`)}
-	if t := cut.parsed().Get("type"); t.Exists() {
-		mend = finding.Cut{Start: b.span.from() + t.Index, End: b.span.from() + t.Index + len(t.Raw), New: []byte(`"` + kind + `"`)}
+func (n *node) retype(b *block, cut *format.Value, keep *format.Keeper, kind, message string, impact versionImpact) {
+	mend := finding.Cut{Start: b.span.From() + 1, End: b.span.From() + 1, New: []byte(`"type":"` + kind + `",`)}
+	if t := cut.Parsed().Get("type"); t.Exists() {
+		mend = finding.Cut{Start: b.span.From() + t.Index, End: b.span.From() + t.Index + len(t.Raw), New: []byte(`"` + kind + `"`)}
 	}
 	switch kind {
 	case "text":
@@ -300,16 +301,16 @@ func (n *node) retype(b *block, cut *value, keep *keeper, kind, message string, 
 	case "thinking":
 		b.kind = blockThinking
 	case "tool_use":
-		b.kind, b.name = blockCall, keep.name(cut.word(keyName))
-		b.id, b.value = keep.id(cut, keyID, b.span.from())
+		b.kind, b.name = blockCall, keep.Name(cut.Word(format.KeyName))
+		b.id, b.value = keep.ID(cut, format.KeyID, b.span.From())
 	case "tool_result":
 		b.kind = blockResult
-		b.id, b.value = keep.id(cut, keyResultID, b.span.from())
+		b.id, b.value = keep.ID(cut, format.KeyResultID, b.span.From())
 		if n.role == roleUser {
 			n.role = roleResult
 		}
 	}
-	n.fault(fault{rule: ruleBadBlock, message: message, at: b.span.from(), fix: finding.Exact, cuts: []finding.Cut{mend}, impact: impact})
+	n.fault(fault{rule: ruleBadBlock, message: message, at: b.span.From(), fix: finding.Exact, cuts: []finding.Cut{mend}, impact: impact})
 }
 
 // blockTypes are the content blocks that the API documents, those of its betas included (November 2026).
@@ -324,26 +325,26 @@ func knownBlock(kind string) bool {
 }
 
 // extraKeys reports members that the API refuses.
-func (n *node) extraKeys(b *block, v *value, kind []byte) {
-	known, ok := blockKeys[string(kind)]
-	if !ok || v.keys&^known == 0 || newerThanKnown(n.version) {
+func (n *node) extraKeys(b *block, v *format.Value, kind []byte) {
+	known, ok := format.BlockKeys[string(kind)]
+	if !ok || v.Keys&^known == 0 || format.NewerThanKnown(n.Version) {
 		return
 	}
-	for i := range v.members {
-		m := &v.members[i]
-		if known&(1<<m.key) != 0 {
+	for i := range v.Members {
+		m := &v.Members[i]
+		if known&(1<<m.Key) != 0 {
 			continue
 		}
-		key := string(v.name(m))
-		cut := session.DropMember(v.text, "", gjsonPath(key))
+		key := string(v.Name(m))
+		cut := session.DropMember(v.Text, "", gjsonPath(key))
 		if cut.End == 0 {
 			continue
 		}
-		cut.Start += b.span.from()
-		cut.End += b.span.from()
+		cut.Start += b.span.From()
+		cut.End += b.span.From()
 		n.fault(fault{
 			rule: ruleBadBlock, message: fmt.Sprintf("a content block has the member %q, which the API does not know", clip(key)),
-			at: b.span.from() + m.keyAt, fix: finding.SetAside, cuts: []finding.Cut{cut}, impact: onAll(finding.Rejects),
+			at: b.span.From() + m.KeyAt, fix: finding.SetAside, cuts: []finding.Cut{cut}, impact: onAll(finding.Rejects),
 		})
 	}
 }

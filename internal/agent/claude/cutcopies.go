@@ -51,12 +51,12 @@ func (c *Checker) cutCopies() {
 			return false
 		}
 		delete(c.cut, n)
-		c.Amend(n.pos().Line, func(f *finding.Finding) {
+		c.Amend(n.Pos().Line, func(f *finding.Finding) {
 			if before, _, told := strings.Cut(f.Message, "; "); told {
-				f.Message = before + words + whole.pos().String()
+				f.Message = before + words + whole.Pos().String()
 			}
 			f.Fix = max(f.Fix, finding.SetAside)
-			f.Edits = append(f.Edits, finding.Edit{At: n.pos(), Op: finding.Remove})
+			f.Edits = append(f.Edits, finding.Edit{At: n.Pos(), Op: finding.Remove})
 		})
 		return true
 	})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 )
 
@@ -85,5 +86,5 @@ func firstOfCircles(nodes []*node, numbers int, up func(*node) *node) (firsts []
 // cutsElsewhere says whether a version finds lost parents by time, but does not cut a circle at its newest record. It then
 // loses what comes before the circle (measured: 2.1.100 does, 2.1.120 does not).
 func cutsElsewhere(version string) bool {
-	return version != "" && !before(version, "2.1.100") && before(version, "2.1.120")
+	return version != "" && !format.Before(version, "2.1.100") && format.Before(version, "2.1.120")
 }

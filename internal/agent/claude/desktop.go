@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/regular"
 	"github.com/hist-cli/hist/internal/walk"
@@ -39,7 +40,7 @@ func byTile(home, name string) (id string, err error) {
 		return "", fmt.Errorf("%s is a session of Claude Desktop, whose file is damaged: %s", name, path)
 	}
 	tile := gjson.ParseBytes(raw)
-	if id := strings.ToLower(tile.Get("cliSessionId").String()); IsID(id) {
+	if id := strings.ToLower(tile.Get("cliSessionId").String()); format.IsID(id) {
 		if found, err := find(context.Background(), home, id); err == nil && len(found) > 0 {
 			return id, nil
 		}
@@ -57,7 +58,7 @@ func byTile(home, name string) (id string, err error) {
 
 // tileFile is where Claude Desktop keeps a session, "" if it has none with this id.
 func tileFile(name string) string {
-	if !strings.HasPrefix(name, tilePrefix) || !IsID(strings.TrimPrefix(name, tilePrefix)) {
+	if !strings.HasPrefix(name, tilePrefix) || !format.IsID(strings.TrimPrefix(name, tilePrefix)) {
 		return ""
 	}
 	var dirs []string
@@ -82,7 +83,7 @@ func transcriptsOf(home string, tile gjson.Result) (ids []string) {
 	cwds := []string{tile.Get("cwd").String(), tile.Get("originCwd").String()}
 	for path := range inProjects(home) {
 		id, isFile := strings.CutSuffix(filepath.Base(path), extension)
-		if !isFile || !IsID(id) {
+		if !isFile || !format.IsID(id) {
 			continue
 		}
 		cwd, first, last := lifeOf(path)
@@ -107,7 +108,7 @@ func lifeOf(path string) (cwd string, first, last time.Time) {
 	defer f.Close()
 	head := make([]byte, spanSize)
 	n, _ := f.ReadAt(head, 0)
-	about := about(head[:n])
+	about := format.About(head[:n])
 	info, err := f.Stat()
 	if err != nil {
 		return "", first, last

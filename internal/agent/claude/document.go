@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/image"
 )
@@ -29,7 +30,7 @@ func (n *node) checkDocument(at int, v gjson.Result) {
 	n.fault(fault{
 		rule: ruleBadDocument, message: "a PDF that the API refuses: " + problem, at: at, fix: finding.StandIn, lost: 1,
 		impact: onAll(finding.Rejects),
-		cuts:   []finding.Cut{{Start: at, End: at + len(v.Raw), New: object{"type": "text", "text": words}.json()}},
+		cuts:   []finding.Cut{{Start: at, End: at + len(v.Raw), New: format.Object{"type": "text", "text": words}.JSON()}},
 	})
 }
 

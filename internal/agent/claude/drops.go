@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 )
@@ -33,7 +34,7 @@ func (c *Checker) content(n *node, f *fault) {
 	}
 	d := c.add(&draft{about: n, always: f.drop && n.sharesID, Finding: finding.Finding{ // its id will be its own once another record with it is renamed
 		Rule: f.rule, Impact: impact, Fix: f.fix, Source: f.source, Message: f.message, Lost: f.lost,
-		Offset: n.offset + int64(f.at), Pos: n.pos(),
+		Offset: n.Offset + int64(f.at), Pos: n.Pos(),
 	}})
 	if n.dropped != nil {
 		return
@@ -41,7 +42,7 @@ func (c *Checker) content(n *node, f *fault) {
 	switch {
 	case n.empty && d.Impact != finding.Notes && c.filledBeside(n, d):
 	case len(f.cuts) > 0:
-		d.Edits = append(d.Edits, finding.Edit{At: n.pos(), Op: finding.Splice, Cuts: f.cuts})
+		d.Edits = append(d.Edits, finding.Edit{At: n.Pos(), Op: finding.Splice, Cuts: f.cuts})
 	case d.Impact == finding.Notes:
 		d.Fix = finding.NoFix // no client minds it
 	case n.summary && (n.emptySpan.End > 0 || n.contentAt > 0):
@@ -85,11 +86,11 @@ func (c *Checker) impactOn(n *node, f *fault) finding.Impact {
 // white space that is all of a record, as models say it before a call, but do send it from a record that holds more than
 // thinking. Up to 2.1.100 the same goes for "". From then on "" is sent if the answer holds more, and from 2.1.300 on never.
 func (c *Checker) sendsText(version string, n *node, blank bool) bool {
-	newest := version == "" || !before(version, "2.1.300")
+	newest := version == "" || !format.Before(version, "2.1.300")
 	switch {
-	case !newest && before(version, "2.1.32"):
+	case !newest && format.Before(version, "2.1.32"):
 		return true
-	case blank || !newest && before(version, "2.1.101"):
+	case blank || !newest && format.Before(version, "2.1.101"):
 		return n.saysMore()
 	}
 	return !newest && c.answerSaysMore(n)
@@ -110,7 +111,7 @@ func (c *Checker) answerSaysMore(n *node) bool {
 
 // emptyText says whether a block is a text without words.
 func (n *node) emptyText(b *block) bool {
-	return b.kind == blockText && slices.ContainsFunc(n.faults, func(f fault) bool { return f.dropped && f.at == b.span.from() })
+	return b.kind == blockText && slices.ContainsFunc(n.faults, func(f fault) bool { return f.dropped && f.at == b.span.From() })
 }
 
 // refill restores the words of an empty prompt, or writes a placeholder if they are gone.
@@ -130,7 +131,7 @@ func (n *node) reworded(words string) finding.Edit {
 	if n.contentAt > 0 {
 		cut = finding.Cut{Start: n.contentAt, End: n.contentAt, New: append(append([]byte(`"content":`), value...), ',')}
 	}
-	return finding.Edit{At: n.pos(), Op: finding.Splice, Cuts: []finding.Cut{cut}}
+	return finding.Edit{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{cut}}
 }
 
 // promptBeforeRecord is the last message in front of a record, nil if there is none.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
@@ -30,7 +31,7 @@ func impactIn(version string, rule *finding.Rule) finding.Impact {
 	default:
 		return rule.Impact
 	}
-	if version == "" || !before(version, healed) {
+	if version == "" || !format.Before(version, healed) {
 		return finding.Notes
 	}
 	return impact

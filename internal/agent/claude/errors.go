@@ -1,6 +1,9 @@
 package claude
 
-import "github.com/hist-cli/hist/internal/agent"
+import (
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/claude/format"
+)
 
 // meanings explain the client's errors; package api knows the API's. Each is recognised by a part of the error's text, in lower
 // case; the first match counts.
@@ -45,5 +48,5 @@ func ruleFor(api, mend string) string {
 
 // triesAgain: 2.1.330 and 2.1.332 send the request again without any thinking (measured).
 func triesAgain(version, mend string) bool {
-	return mend == "bound" && (version == "" || !before(version, "2.1.330"))
+	return mend == "bound" && (version == "" || !format.Before(version, "2.1.330"))
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/regular"
@@ -53,11 +54,11 @@ var persisted = regexp.MustCompile(`^<persisted-output>\nOutput too large \([^)]
 
 // noteFiled keeps what a record tells of a file beside the session.
 func (c *Checker) noteFiled(rec *session.Record, n *node) {
-	result := field(rec, fieldToolResult)
+	result := format.Field(rec, format.FieldToolResult)
 	if c.opts.Beside == nil || n.role != roleResult || n.side || len(result) == 0 || result[0] != '{' || len(c.filed) == maxFiled {
 		return
 	}
-	if content := field(rec, fieldBlockContent); bytes.HasPrefix(content, persistedStart) {
+	if content := format.Field(rec, format.FieldBlockContent); bytes.HasPrefix(content, persistedStart) {
 		words, _ := jsonl.Unquote(content)
 		if m := persisted.FindStringSubmatch(words); m != nil {
 			told := gjson.GetManyBytes(result, "persistedOutputSize", "stdout")
@@ -113,7 +114,7 @@ func (f *folder) OutputFault(path string, size int64, starts string, written tim
 	path = strings.ReplaceAll(path, `\`, "/")
 	base := path[strings.LastIndexByte(path, '/')+1:]
 	within := strings.Split(path, "/")
-	if len(within) < 3 || !IsID(within[len(within)-3]) {
+	if len(within) < 3 || !format.IsID(within[len(within)-3]) {
 		return ""
 	}
 	dir := filepath.Join(filepath.Dir(f.path), within[len(within)-3], "tool-results")

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/tidwall/gjson"
 )
 
@@ -16,7 +17,7 @@ func (c *Checker) fileOutput(call *node, callID string) (words, source string) {
 	in := block.Get("input")
 	file := in.Get("file_path").String()
 	sent := func(words string) bool {
-		return c.provedOutput(call, object{"type": "tool_result", "tool_use_id": callID, "content": words}) != ""
+		return c.provedOutput(call, format.Object{"type": "tool_result", "tool_use_id": callID, "content": words}) != ""
 	}
 	proofs := len(c.proof.sent) > 0
 	switch name := block.Get("name").String(); {
@@ -27,7 +28,7 @@ func (c *Checker) fileOutput(call *node, callID string) (words, source string) {
 		if !proofs {
 			sent = nil
 		}
-		return c.opts.Beside.ReadOutput(FileRead{callID, file, in.Get("offset").Int(), in.Get("limit").Int(), call.offset}, sent)
+		return c.opts.Beside.ReadOutput(FileRead{callID, file, in.Get("offset").Int(), in.Get("limit").Int(), call.Offset}, sent)
 	case proofs && (name == "Edit" || name == "Write"):
 		for _, words := range changedWords(file) {
 			if sent(words) {
@@ -49,7 +50,7 @@ type callBlocks struct {
 func (c *Checker) callBlock(call *node, callID string) gjson.Result {
 	if c.asked.of != call {
 		c.asked = callBlocks{call, map[string]gjson.Result{}}
-		gjson.GetBytes(c.opts.Beside.Line(call.offset), "message.content").ForEach(func(_, b gjson.Result) bool {
+		gjson.GetBytes(c.opts.Beside.Line(call.Offset), "message.content").ForEach(func(_, b gjson.Result) bool {
 			if id := b.Get("id").String(); !c.asked.byID[id].Exists() {
 				c.asked.byID[id] = b
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/jsonl"
 )
 
@@ -178,7 +179,7 @@ func (s *fileStory) tool(v gjson.Result, at int64, file string) {
 // the edit otherwise; 2.1.215 and 2.1.330 make it, and say what they found; 1.0.128 and older don't check (measured).
 func asRead(v gjson.Result) bool {
 	version := v.Get("version").String()
-	return !before(version, "2.0.76") && before(version, "2.1.182") ||
+	return !format.Before(version, "2.0.76") && format.Before(version, "2.1.182") ||
 		strings.Contains(v.Get("message.content.0.content").String(), "(file state is current")
 }
 

@@ -23,10 +23,10 @@ func (c *Checker) findForeign() (odd *node) {
 		if n.side || !n.isPrompt() {
 			continue
 		}
-		next := sort.Search(len(c.queued), func(i int) bool { return before == nil || before.pos().Less(c.queued[i].Pos) })
+		next := sort.Search(len(c.queued), func(i int) bool { return before == nil || before.Pos().Less(c.queued[i].Pos) })
 		switch {
 		case n.asksNothing:
-		case c.snapshots[n.uuid], next < len(c.queued) && c.queued[next].Pos.Less(n.pos()):
+		case c.snapshots[n.uuid], next < len(c.queued) && c.queued[next].Pos.Less(n.Pos()):
 			noted = true
 		case odd != nil:
 			return nil

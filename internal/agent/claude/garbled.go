@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/normalize"
@@ -22,7 +23,7 @@ const unreadable = "\ufffd"
 
 // noteGarbled keeps a prompt whose words contain such bytes.
 func (c *Checker) noteGarbled(rec *session.Record, n *node) {
-	raw := field(rec, fieldContent)
+	raw := format.Field(rec, format.FieldContent)
 	if !rec.Mended || c.Amend == nil || !n.isPrompt() || n.side || len(raw) < 2 || raw[0] != '"' || len(n.blocks) != 1 || len(raw) > maxOutput {
 		return
 	}
@@ -42,21 +43,21 @@ func controlToUnreadable(r rune) rune {
 // wordsAgain restores the words of garbled prompts from another record of the file that has them.
 func (c *Checker) wordsAgain() {
 	for _, g := range c.garbled {
-		at := c.echoFrom(g.n.pos().Line)
+		at := c.echoFrom(g.n.Pos().Line)
 		for i := max(0, at-earlierPrompts); i < min(len(c.echoes), at+earlierPrompts); i++ {
 			e := &c.echoes[i]
 			words := e.words()
 			if !isGarbled(g.words, words) || slices.Contains(promptForms(words), g.n.message) {
 				continue
 			}
-			c.Amend(g.n.pos().Line, func(f *finding.Finding) {
+			c.Amend(g.n.Pos().Line, func(f *finding.Finding) {
 				if f.Rule != normalize.InvalidUTF8 && f.Rule != normalize.LoneSurrogate && f.Rule != normalize.RawControl {
 					return
 				}
 				f.Fix, f.Source, f.Lost = finding.Recovered, e.source, 0
 				of := g.n.blocks[0].span
-				cut := finding.Cut{Start: of.from(), End: of.to(), New: jsonl.AppendQuote(nil, words)}
-				f.Edits = append(f.Edits, finding.Edit{At: g.n.pos(), Op: finding.Splice, Cuts: []finding.Cut{cut}})
+				cut := finding.Cut{Start: of.From(), End: of.To(), New: jsonl.AppendQuote(nil, words)}
+				f.Edits = append(f.Edits, finding.Edit{At: g.n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{cut}})
 				g.n.message = promptForms(words)[0]
 			})
 			break

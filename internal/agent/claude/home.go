@@ -14,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/walk"
@@ -94,8 +95,8 @@ func find(_ context.Context, home, id string) ([]string, error) {
 	threads := map[string]bool{}
 	paths = slices.DeleteFunc(paths, func(p string) bool {
 		name := strings.TrimSuffix(filepath.Base(p), extension)
-		threads[name] = threads[name] || IsID(name)
-		return !IsID(name)
+		threads[name] = threads[name] || format.IsID(name)
+		return !format.IsID(name)
 	})
 	switch {
 	case len(paths) == 0:
@@ -113,7 +114,7 @@ func find(_ context.Context, home, id string) ([]string, error) {
 
 // doubles are the files of the same name in other projects' folders: a project that was moved or copied leaves one.
 func doubles(path, home string) []string {
-	if !IsID(strings.TrimSuffix(filepath.Base(path), extension)) {
+	if !format.IsID(strings.TrimSuffix(filepath.Base(path), extension)) {
 		return nil
 	}
 	paths, _ := filepath.Glob(filepath.Join(walk.Literal(home), projects, "*", filepath.Base(path))) // the pattern is sound
@@ -156,7 +157,7 @@ func withName(home, name string) ([]string, error) {
 	var ids []string
 	for _, p := range paths {
 		raw, err := readSmall(p)
-		if id := filepath.Base(filepath.Dir(p)); err == nil && jsonl.Valid(raw) && gjson.GetBytes(raw, "customTitle").String() == name && IsID(id) {
+		if id := filepath.Base(filepath.Dir(p)); err == nil && jsonl.Valid(raw) && gjson.GetBytes(raw, "customTitle").String() == name && format.IsID(id) {
 			ids = append(ids, id)
 		}
 	}
@@ -164,7 +165,7 @@ func withName(home, name string) ([]string, error) {
 }
 
 // unnoticed says whether a version registers nowhere that it has a session open.
-func unnoticed(version string) bool { return before(version, "2.1.100") }
+func unnoticed(version string) bool { return format.Before(version, "2.1.100") }
 
 // part says whether a file is a part of a session, not a session itself: a sub-agent's conversation.
 func part(path string) bool {

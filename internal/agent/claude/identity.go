@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 )
@@ -41,8 +42,8 @@ func (c *Checker) duplicates() {
 				}})
 			}
 			c.repeated.Count++
-			c.repeated.Edits = append(c.repeated.Edits, finding.Edit{At: n.pos(), Op: finding.Remove})
-			c.copies[other.pos()] = append(c.copies[other.pos()], n.pos())
+			c.repeated.Edits = append(c.repeated.Edits, finding.Edit{At: n.Pos(), Op: finding.Remove})
+			c.copies[other.Pos()] = append(c.copies[other.Pos()], n.Pos())
 			if n.hasMessage() && !n.side {
 				c.lastCopied = other
 			}
@@ -157,11 +158,11 @@ func (c *Checker) identify() {
 		n.own().named = d
 		old := n.uuid
 		if n.uuid = c.idFor(i, missing); n.uuid == "" {
-			n.uuid = newID("record", old, n.parent, n.pos().String())
+			n.uuid = format.NewID("record", old, n.parent, n.Pos().String())
 		}
 		delete(missing, n.uuid)
 		c.ids.put(n)
-		d.Edits = append(d.Edits, finding.Edit{At: n.pos(), Op: finding.Splice, Cuts: []finding.Cut{member(n.uuidSpan.in(), int(n.start), "uuid", n.uuid)}})
+		d.Edits = append(d.Edits, finding.Edit{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{member(n.uuidSpan.In(), int(n.start), "uuid", n.uuid)}})
 		if n.wrongID { // what follows it in the file hangs on it
 			for _, later := range c.naming(old) {
 				if later.index > i {
@@ -215,10 +216,10 @@ func (c *Checker) missingType(n *node) {
 	d := c.add(&draft{about: n, Finding: finding.Finding{
 		Rule: ruleMissingType, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "the record holds a message, but the client does not read its type",
-		Edits:   []finding.Edit{{At: n.pos(), Op: finding.Splice, Cuts: []finding.Cut{member(n.typeSpan.in(), int(n.start), "type", typ)}}},
+		Edits:   []finding.Edit{{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{member(n.typeSpan.In(), int(n.start), "type", typ)}}},
 	}})
 	if n.typeWrong {
-		d.Message = fmt.Sprintf("the record's type is %q, but its message is of the type %q: the client mistakes one speaker for the other", n.typ, typ)
+		d.Message = fmt.Sprintf("the record's type is %q, but its message is of the type %q: the client mistakes one speaker for the other", n.Typ, typ)
 		if len(n.ids(blockCall)) > 0 {
 			d.Impact = finding.Rejects
 		}
@@ -242,7 +243,7 @@ func (c *Checker) sideTexts() {
 		d := c.add(&draft{about: n, Finding: finding.Finding{
 			Rule: ruleMissingType, Impact: finding.Notes, Fix: finding.Exact,
 			Message: "isSidechain is the text \"false\": the client takes the record for a sub-agent's",
-			Edits:   []finding.Edit{{At: n.pos(), Op: finding.Splice, Cuts: []finding.Cut{{Start: n.sideAt.Start, End: n.sideAt.End, New: []byte("false")}}}},
+			Edits:   []finding.Edit{{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{{Start: n.sideAt.Start, End: n.sideAt.End, New: []byte("false")}}}},
 		}})
 		switch {
 		case all:
@@ -270,7 +271,7 @@ func (c *Checker) danglers() map[string]int {
 // the output of its call; or it stands between this record and the one that this one hangs on, so that the two have changed places.
 func (c *Checker) wanted(i int, missing map[string]int) string {
 	n := c.nodes[i]
-	if n.role == roleOther && n.typ == "" {
+	if n.role == roleOther && n.Typ == "" {
 		return "" // so little is left of it that what follows does better without
 	}
 	if i > 1 && n.parent != "" && c.nodes[i-2].uuid == n.parent {

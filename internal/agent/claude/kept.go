@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
@@ -21,9 +22,9 @@ type keptRecord struct {
 // keptOf reads which records a mark names as kept. The client goes by this list alone: it ignores the two ends that the mark
 // also names, and the records' parents (measured with 2.1.330).
 func keptOf(rec *session.Record) (list []keptRecord) {
-	ids := gjson.GetBytes(field(rec, fieldCompact), "preservedMessages.uuids")
+	ids := gjson.GetBytes(format.Field(rec, format.FieldCompact), "preservedMessages.uuids")
 	gjson.Parse(ids.Raw).ForEach(func(_, id gjson.Result) bool {
-		at := rec.Spans[fieldCompact].Start + ids.Index + id.Index
+		at := rec.Spans[format.FieldCompact].Start + ids.Index + id.Index
 		list = append(list, keptRecord{id.String(), jsonl.Span{Start: at, End: at + len(id.Raw)}})
 		return true
 	})
@@ -88,7 +89,7 @@ func (c *Checker) brokenKept() {
 		})
 		c.changes++
 		if len(cuts) > 0 {
-			d.Edits = append(d.Edits, finding.Edit{At: n.pos(), Op: finding.Splice, Cuts: cuts})
+			d.Edits = append(d.Edits, finding.Edit{At: n.Pos(), Op: finding.Splice, Cuts: cuts})
 		}
 	}
 }

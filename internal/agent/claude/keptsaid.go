@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/tidwall/gjson"
 )
 
@@ -87,17 +88,17 @@ func (c *Checker) textsOf(keeps []keptRecord, said []spoken) {
 	}
 	for i, m := range lost {
 		s := &said[i]
-		if _, left := c.pieces.messages[m.uuid]; m.uuid == "" || s.text == "" || left {
+		if _, left := c.pieces.messages[m.UUID]; m.UUID == "" || s.text == "" || left {
 			continue
 		}
-		m.typ, m.message = "user", object{"role": "user", "content": s.text}
+		m.Typ, m.Message = "user", format.Object{"role": "user", "content": s.text}
 		if s.byModel {
 			stop := "end_turn"
 			if calls[s.message] {
 				stop = "tool_use"
 			}
-			m.typ, m.message = "assistant", answerOf([]object{{"type": "text", "text": s.text}}, stop)
-			m.message["id"] = cmp.Or(answers[s.message], answerID(m.uuid))
+			m.Typ, m.Message = "assistant", answerOf([]format.Object{{"type": "text", "text": s.text}}, stop)
+			m.Message["id"] = cmp.Or(answers[s.message], answerID(m.UUID))
 		}
 		c.pieces.keep(m, len(s.text))
 	}
@@ -106,8 +107,8 @@ func (c *Checker) textsOf(keeps []keptRecord, said []spoken) {
 // lostAmong compares the records that a mark names with a request, block by block. It returns the record of each block: with no more
 // than its id and its time if it is lost, or else as it is in the file. lost is nil if they do not agree: if a record holds something
 // else than the request has there, or more than prompts comes behind them all.
-func (c *Checker) lostAmong(keeps []keptRecord, said []spoken) (lost []made, of []*node) {
-	lost, of = make([]made, len(said)), make([]*node, len(said))
+func (c *Checker) lostAmong(keeps []keptRecord, said []spoken) (lost []format.Made, of []*node) {
+	lost, of = make([]format.Made, len(said)), make([]*node, len(said))
 	at, when := 0, int64(0)
 	for _, k := range keeps {
 		n := c.ids.get(k.uuid)
@@ -118,7 +119,7 @@ func (c *Checker) lostAmong(keeps []keptRecord, said []spoken) (lost []made, of 
 			if when != 0 {
 				when++
 			}
-			lost[at] = made{uuid: k.uuid, when: when}
+			lost[at] = format.Made{UUID: k.uuid, When: when}
 			at++
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/regular"
@@ -110,7 +111,7 @@ func (f *folder) Begun(holds func(answer string) bool) (words, source string) {
 			left--
 			return left > 0 && !inherits && first.Get("type").String() == "user" && first.Get("parentUuid").Type == gjson.Null
 		})
-		if words := plainText(first.Get("message.content")); inherits && words != "" {
+		if words := format.PlainText(first.Get("message.content")); inherits && words != "" {
 			return words, "the sub-agent's own file, " + filepath.Base(path)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/walk"
 )
 
@@ -48,7 +49,7 @@ func last(ctx context.Context, home, cwd string, any bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	paths = slices.DeleteFunc(paths, func(p string) bool { return !IsID(strings.TrimSuffix(filepath.Base(p), extension)) })
+	paths = slices.DeleteFunc(paths, func(p string) bool { return !format.IsID(strings.TrimSuffix(filepath.Base(p), extension)) })
 	slices.SortStableFunc(paths, func(a, b string) int { return cmp.Compare(walk.Modified(b), walk.Modified(a)) })
 	for _, p := range paths {
 		if ctx.Err() != nil {

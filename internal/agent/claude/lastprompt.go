@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 )
 
@@ -22,7 +23,7 @@ func (c *Checker) lostLastPrompt() bool {
 // beginning of one record.
 func (c *Checker) lostPromptAtEnd() {
 	where := c.begun
-	if last, told := c.lastLink(), len(c.queued)-1; where.Pos.Line == 0 && last != nil && told >= 0 && last.pos().Less(c.queued[told].Pos) {
+	if last, told := c.lastLink(), len(c.queued)-1; where.Pos.Line == 0 && last != nil && told >= 0 && last.Pos().Less(c.queued[told].Pos) {
 		where = c.queued[told].Ref
 	}
 	if where.Pos.Line == 0 || c.opts.Live {
@@ -64,7 +65,7 @@ func aboutTask(words string) bool { return strings.HasPrefix(words, `{"task_id":
 func (c *Checker) askedAgain(e *echo, where finding.Ref, op finding.Op) bool {
 	last := c.lastLink()
 	words := e.words()
-	if last == nil || !last.pos().Less(e.at) || !typed(words) || c.saidLately(words) {
+	if last == nil || !last.Pos().Less(e.at) || !typed(words) || c.saidLately(words) {
 		return false
 	}
 	tip := c.tipOf(c.leaf)
@@ -76,8 +77,8 @@ func (c *Checker) askedAgain(e *echo, where finding.Ref, op finding.Op) bool {
 		return false
 	}
 	d.Pos, d.Offset = where.Pos, where.Offset
-	m := made{uuid: newID("prompt", tip.uuid, words), parent: tip.uuid, when: c.afterAll(), typ: "user", message: object{"role": "user", "content": words}}
-	n := c.insert(c.add(d), m, &node{place: placeOf(finding.Ref{Pos: e.at}), index: last.index}, op)
+	m := format.Made{UUID: format.NewID("prompt", tip.uuid, words), Parent: tip.uuid, When: c.afterAll(), Typ: "user", Message: format.Object{"role": "user", "content": words}}
+	n := c.insert(c.add(d), m, &node{Place: format.PlaceOf(finding.Ref{Pos: e.at}), index: last.index}, op)
 	c.pointAt(d, n, false)
 	return true
 }
@@ -99,7 +100,7 @@ func (c *Checker) saidLately(words string) bool {
 		}
 	}
 	return slices.ContainsFunc(c.added, func(n *node) bool { // prompts that hist has restored count, too
-		return n.isPrompt() && (len(last) == 0 || n.index >= last[0]) && (slices.Contains(forms, n.message) || n.new.message["content"] == words)
+		return n.isPrompt() && (len(last) == 0 || n.index >= last[0]) && (slices.Contains(forms, n.message) || n.new.Message["content"] == words)
 	})
 }
 

@@ -3,6 +3,7 @@ package claude
 import (
 	"time"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 )
@@ -77,7 +78,7 @@ func (c *Checker) pointAt(d *draft, n *node, chosen bool) {
 	line := []byte(`{"type":"last-prompt","lastPrompt":`)
 	line = jsonl.AppendQuote(line, prompt)
 	line = append(jsonl.AppendQuote(append(line, `,"leafUuid":`...), n.uuid), `,"sessionId":`...)
-	line = jsonl.AppendQuote(line, c.beside.session.words)
+	line = jsonl.AppendQuote(line, c.beside.Session.Words)
 	if chosen {
 		line = append(jsonl.AppendQuote(append(line, `,"hist":`...), chosenMark), '}')
 	} else {
@@ -184,7 +185,7 @@ func (c *Checker) saysMoreOver(tip, n *node) bool {
 // clients up to 2.1.2 begin there. It says whether that is so.
 func (c *Checker) aheadOfTime(tip, latest *node) bool {
 	front, behind := c.timedNear(latest, -1), c.timedNear(latest, 1)
-	if latest.timeSpan.to() == 0 || behind == nil || behind == tip || latest.index > tip.index || front != nil && front.when > behind.when || behind.when >= latest.when {
+	if latest.timeSpan.To() == 0 || behind == nil || behind == tip || latest.index > tip.index || front != nil && front.when > behind.when || behind.when >= latest.when {
 		return false
 	}
 	if front == nil && !latest.isPrompt() { // it was moved there
@@ -257,6 +258,6 @@ const noTime = 1_735_689_600_000
 
 // timed is the edit that gives a record a time.
 func (n *node) timed(when int64) finding.Edit {
-	words := time.UnixMilli(when).UTC().Format(timeForm)
-	return finding.Edit{At: n.pos(), Op: finding.Splice, Cuts: []finding.Cut{member(n.timeSpan.in(), int(n.start), "timestamp", words)}}
+	words := time.UnixMilli(when).UTC().Format(format.TimeForm)
+	return finding.Edit{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{member(n.timeSpan.In(), int(n.start), "timestamp", words)}}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -31,7 +32,7 @@ func (c *Checker) noteLed(rec *session.Record) {
 	case rec.Pos.Part == 0 || !known:
 		return
 	default:
-		l.more = l.more || rec.Kind == session.Unreadable || rec.Torn || inTree(rec)
+		l.more = l.more || rec.Kind == session.Unreadable || rec.Torn || format.InTree(rec)
 	}
 	l.records++
 	c.led[line] = l
@@ -39,8 +40,8 @@ func (c *Checker) noteLed(rec *session.Record) {
 
 // leads says whether the newest client reads a record although others follow on its line.
 func (c *Checker) leads(n *node) bool {
-	_, first := c.led[n.pos().Line]
-	return first && n.pos().Part == 0
+	_, first := c.led[n.Pos().Line]
+	return first && n.Pos().Part == 0
 }
 
 // glued says what clients make of a line that begins with a whole record, on which others follow.
@@ -51,7 +52,7 @@ func (a *adapter) glued(f *finding.Finding) {
 	}
 	some, all := false, true // of the clients that may read the session read the first record
 	for _, version := range a.readers() {
-		reads := version == "" || !before(version, firstThatLeads)
+		reads := version == "" || !format.Before(version, firstThatLeads)
 		some, all = some || reads, all && reads
 	}
 	what := "the client reads the first one only"

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -207,8 +208,8 @@ func (c *Checker) rewritten(n *node) bool {
 	if !n.isPrompt() || len(n.moves) > 0 {
 		return false
 	}
-	typed := n.continues || c.snapshots[n.uuid] || before(n.version, firstSnapshots) && c.some.byHand
-	return c.rewound(n) || n.version != "" && before(n.version, firstNoted) && typed
+	typed := n.continues || c.snapshots[n.uuid] || format.Before(n.Version, firstSnapshots) && c.some.byHand
+	return c.rewound(n) || n.Version != "" && format.Before(n.Version, firstNoted) && typed
 }
 
 // byFiller is certain that a branch is lost if it is an answer that came after the client had gone on by itself beside it: another client
@@ -274,12 +275,12 @@ func byTornEnd(_ *Checker, b *sideBranch) fate { return lostIf(b.rival.torn && b
 // it, and wants both. That does not hold if the branch, too, goes on in the session of what is sent, or if the titles of older sessions
 // stand in front: 1.0.72 writes a conversation of 1.0.17 that it resumes into its own file, with the old session's id.
 func bySession(c *Checker, b *sideBranch) fate {
-	return lostIf(b.head.session != "" && b.prompt.session != "" && b.head.session != b.prompt.session && b.end.session != b.prompt.session && len(c.titled) == 0)
+	return lostIf(b.head.Session != "" && b.prompt.Session != "" && b.head.Session != b.prompt.Session && b.end.Session != b.prompt.Session && len(c.titled) == 0)
 }
 
 // byConflict keeps a branch if it and what is sent instead are on two sides of a conflict that a tool like git has marked in the file.
 func byConflict(c *Checker, b *sideBranch) fate {
-	from, to := b.head.pos(), b.prompt.pos()
+	from, to := b.head.Pos(), b.prompt.Pos()
 	if to.Less(from) {
 		from, to = to, from
 	}
@@ -289,7 +290,7 @@ func byConflict(c *Checker, b *sideBranch) fate {
 // byVersion decides for clients that note no rewinds: a branch was left if it had ended before the other began, and the same
 // client wrote both.
 func byVersion(c *Checker, b *sideBranch) fate {
-	if !before(c.written, firstNoted) || c.foreign(b.head) || c.foreign(b.prompt) || c.saidLast(b) {
+	if !format.Before(c.written, firstNoted) || c.foreign(b.head) || c.foreign(b.prompt) || c.saidLast(b) {
 		return lostToOther
 	}
 	overlap := b.end.when != 0 && b.prompt.when != 0 && b.end.when > b.prompt.when && b.trunk.tip.when >= b.head.when
@@ -300,7 +301,7 @@ func byVersion(c *Checker, b *sideBranch) fate {
 // client was killed after a rewind (2.1.270, measured: the next one goes on from the end that was noted before).
 func (c *Checker) saidLast(b *sideBranch) bool {
 	tip := b.trunk.tip
-	return !c.opts.Live && c.leafAt.Pos.Line > 0 && c.leafAt.Pos.Less(b.head.pos()) && tip.index < b.head.index && tip.when < b.head.when
+	return !c.opts.Live && c.leafAt.Pos.Line > 0 && c.leafAt.Pos.Less(b.head.Pos()) && tip.index < b.head.index && tip.when < b.head.when
 }
 
 // firstNoted is the first version that is known to note rewinds; 2.1.215 does not.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/agent/claude/reader"
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -70,7 +71,7 @@ func (c *Checker) rootByTime() *node {
 	}
 	tip := &node{}
 	for _, n := range c.nodes {
-		if !n.side && n.when > tip.when && (is.EndsOnHooks || n.typ != "progress") {
+		if !n.side && n.when > tip.when && (is.EndsOnHooks || n.Typ != "progress") {
 			tip = n
 		}
 	}
@@ -80,12 +81,12 @@ func (c *Checker) rootByTime() *node {
 // saysNothingBelow says whether a record says nothing and no client begins below it: nothing hangs on it, or what does only shows how a
 // tool or a hook gets on. Clients up to 2.1.78 hang such progress on records that they never write.
 func (c *Checker) saysNothingBelow(n *node) bool {
-	if n.hasMessage() || n.first != nil && n.typ != "progress" {
+	if n.hasMessage() || n.first != nil && n.Typ != "progress" {
 		return false
 	}
 	nothing := true
 	c.below(n, func(m *node) bool {
-		nothing = nothing && (m == n || m.typ == "progress")
+		nothing = nothing && (m == n || m.Typ == "progress")
 		return nothing
 	})
 	return nothing
@@ -111,13 +112,13 @@ func (c *Checker) mayBeRoot(n *node) bool {
 	switch {
 	case c.rewound(n), c.clearedOnPurpose(n):
 		return true
-	case n.role == roleUser && n.first == nil && n.version != "" && before(n.version, "1.0.128"): // a summary without children, as 1.0.17 leaves it
+	case n.role == roleUser && n.first == nil && n.Version != "" && format.Before(n.Version, "1.0.128"): // a summary without children, as 1.0.17 leaves it
 		return true
 	case n.isPrompt() && n.continues, (n.isPrompt() || n.retold) && c.cleared(n): // 1.0.17 compacts and clears a conversation so
 		return true
 	case n.isPrompt() && !c.answeredBefore(n): // the prompt before it was taken back
 		return true
-	case n.typ == "system" && c.nothingAskedBefore(n): // a hook stopped every prompt, also the first after a rewind
+	case n.Typ == "system" && c.nothingAskedBefore(n): // a hook stopped every prompt, also the first after a rewind
 		return true
 	}
 	return c.replays(n) || c.begunAnew(n)
@@ -199,7 +200,7 @@ func (c *Checker) firstOfTree() *node {
 // askedBehind is the prompt behind an answer, or behind what the client adds to a prompt, that is the first record of the file, if it is
 // older, hangs on nothing, and nobody has answered it. nil if there is none near.
 func (c *Checker) askedBehind(n *node) *node {
-	if n.role != roleAssistant && n.attachment == "" || n.index != c.firstIndex() || !c.linked {
+	if n.role != roleAssistant && n.Attachment == "" || n.index != c.firstIndex() || !c.linked {
 		return nil
 	}
 	for _, m := range c.nodes[n.index+1 : min(len(c.nodes), n.index+maxSiblings)] {
@@ -262,7 +263,7 @@ func (c *Checker) rewound(n *node) bool {
 			said = said[:0]
 		}
 		for _, m := range c.nodes {
-			for ; at < len(c.rewinds) && c.rewinds[at].Less(m.pos()); at++ {
+			for ; at < len(c.rewinds) && c.rewinds[at].Less(m.Pos()); at++ {
 				note()
 			}
 			if !m.isPrompt() || m.side {

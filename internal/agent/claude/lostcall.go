@@ -3,6 +3,7 @@ package claude
 import (
 	"cmp"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 )
 
@@ -80,10 +81,10 @@ func (c *Checker) orphanFrom(n *node, id string) *node {
 // rebuildCall writes a lost call anew, with what its output shows of it.
 func (c *Checker) rebuildCall(d *draft, result *node, id string, p, beside *node) {
 	name, input, known := c.callFrom(result)
-	msg := "msg_" + newID("message", id)[:8] + "hist"
+	msg := "msg_" + format.NewID("message", id)[:8] + "hist"
 	if next := c.sameAnswer(beside, id); next != "" {
 		msg = next
-	} else if p != nil && p.role == roleAssistant && p.msg != "" && p.stop != "end_turn" && !p.synthetic && !p.filler {
+	} else if p != nil && p.role == roleAssistant && p.msg != "" && p.Stop != "end_turn" && !p.synthetic && !p.filler {
 		msg = p.msg // a part of the same answer
 	}
 	when := result.when
@@ -99,7 +100,7 @@ func (c *Checker) rebuildCall(d *draft, result *node, id string, p, beside *node
 	}
 	left, from := c.pieces.call(result.ids(blockResult)[0])
 	callID := c.validID(d, result)
-	block := object{"type": "tool_use", "id": callID, "name": name, "input": input}
+	block := format.Object{"type": "tool_use", "id": callID, "name": name, "input": input}
 	if from != "" {
 		known, block["name"], block["input"] = true, left.Name, left.Input
 		d.Fix, d.Source, d.Lost = finding.Recovered, from, 0
@@ -110,9 +111,9 @@ func (c *Checker) rebuildCall(d *draft, result *node, id string, p, beside *node
 	if known {
 		d.Source += c.provedAmong("assistant", c.answerRecords(msg, beside.index), block)
 	}
-	m := made{uuid: id, parent: parent, when: when, typ: "assistant", message: object{
+	m := format.Made{UUID: id, Parent: parent, When: when, Typ: "assistant", Message: format.Object{
 		"id": msg, "type": "message", "role": "assistant", "model": "claude", "stop_reason": "tool_use", "stop_sequence": nil,
-		"usage":   object{"input_tokens": 0, "output_tokens": 0},
+		"usage":   format.Object{"input_tokens": 0, "output_tokens": 0},
 		"content": []any{block},
 	}}
 	n := c.insert(d, m, beside, finding.Before)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/sum"
@@ -20,7 +21,7 @@ func (c *Checker) lostPromptBefore(id string, children []*node, p *node) bool {
 	for p != nil && p.role == roleOther && c.unread(p) { // what is left of the prompt itself
 		p = p.up
 	}
-	if n.role == roleLink && n.attachment == "" {
+	if n.role == roleLink && n.Attachment == "" {
 		return false
 	}
 	told, p := c.promptBetween(p, n)
@@ -53,12 +54,12 @@ func (c *Checker) lostPromptBefore(id string, children []*node, p *node) bool {
 	default:
 		words = lostPrompt
 	}
-	m := made{uuid: id, when: n.when, typ: "user", message: object{"role": "user", "content": words}}
-	if m.when != 0 {
-		m.when--
+	m := format.Made{UUID: id, When: n.when, Typ: "user", Message: format.Object{"role": "user", "content": words}}
+	if m.When != 0 {
+		m.When--
 	}
 	if p != nil {
-		m.parent = p.uuid
+		m.Parent = p.uuid
 	}
 	c.insert(d, m, n, finding.Before)
 	return true
@@ -75,7 +76,7 @@ func (c *Checker) promptStood(id string, p, n *node) bool {
 	case n.role == roleUser:
 		return false
 	case before == nil: // else a record is missing among those that the client adds to the first prompt
-		return p == nil || p.attachment == ""
+		return p == nil || p.Attachment == ""
 	case before.role != roleAssistant || before.msg == n.msg && n.msg != "" || before.filler && n.role == roleLink:
 		return false
 	}
@@ -85,7 +86,7 @@ func (c *Checker) promptStood(id string, p, n *node) bool {
 // mayStandBehind says whether a prompt may stand behind a record, in front of another: behind an answer that is not the other's own, or
 // behind what the client has written by itself.
 func mayStandBehind(p, n *node) bool {
-	for p != nil && p.role == roleLink && p.attachment == "" || p != nil && p.role == roleLink && p.up != nil {
+	for p != nil && p.role == roleLink && p.Attachment == "" || p != nil && p.role == roleLink && p.up != nil {
 		p = p.up
 	}
 	switch {
@@ -117,14 +118,14 @@ const pause = 30_000
 
 // turnEnded says whether a prompt stood between the end of an answer and a record whose parent is missing.
 func (c *Checker) turnEnded(id string, p, n *node) bool {
-	if c.snapshots[id] || p.stop == "end_turn" || p.stop == "stop_sequence" {
+	if c.snapshots[id] || p.Stop == "end_turn" || p.Stop == "stop_sequence" {
 		return true
 	}
-	if p.stop != "" {
+	if p.Stop != "" {
 		return false
 	}
-	next := sort.Search(len(c.queued), func(i int) bool { return p.pos().Less(c.queued[i].Pos) })
-	if next < len(c.queued) && c.queued[next].Pos.Less(n.pos()) {
+	next := sort.Search(len(c.queued), func(i int) bool { return p.Pos().Less(c.queued[i].Pos) })
+	if next < len(c.queued) && c.queued[next].Pos.Less(n.Pos()) {
 		return true
 	}
 	return len(c.queued) == 0 && p.when != 0 && n.when-p.when > pause
@@ -141,7 +142,7 @@ type told struct {
 func (c *Checker) promptBetween(p, n *node) (told, *node) {
 	from := int64(0)
 	if p != nil {
-		from = p.pos().Line
+		from = p.Pos().Line
 	}
 	if c.earlierAnswer(n) {
 		return told{}, p
@@ -149,7 +150,7 @@ func (c *Checker) promptBetween(p, n *node) (told, *node) {
 	until := c.nextPrompt(n)
 	request := c.askedBefore(n)
 	var best *echo
-	for _, e := range []*echo{c.echoBefore(min(until, n.pos().Line), from), c.echoInFront(p, n, request), c.echoAfter(from, until, n, request), c.promptAbove(n)} {
+	for _, e := range []*echo{c.echoBefore(min(until, n.Pos().Line), from), c.echoInFront(p, n, request), c.echoAfter(from, until, n, request), c.promptAbove(n)} {
 		switch {
 		case e == nil:
 		case request != nil && request.sent(e):
@@ -190,7 +191,7 @@ func (c *Checker) wentBack(p, on, n *node) bool {
 // echoInFront is the last echo in front of the whole conversation, where a fork has it, of a prompt that stood between two records: the
 // request shows that, or, without one, the times.
 func (c *Checker) echoInFront(p, n *node, request *asked) *echo {
-	for i := min(c.echoFrom(c.nodes[0].pos().Line), earlierPrompts) - 1; i >= 0; i-- {
+	for i := min(c.echoFrom(c.nodes[0].Pos().Line), earlierPrompts) - 1; i >= 0; i-- {
 		e := &c.echoes[i]
 		inTime := p != nil && p.when != 0 && c.nodes[0].when != 0 && c.nodes[0].when < e.when && e.when > p.when && e.when <= n.when
 		if !e.late && (request == nil && inTime || request != nil && request.sent(e)) && !c.hasItsPrompt(i) {
@@ -217,7 +218,7 @@ func (c *Checker) earlierAnswer(n *node) bool {
 
 // quotedByClient is a text as a JSON string, with the escapes that the client writes.
 func quotedByClient(words string) []byte {
-	whole := object{"c": words}.json()
+	whole := format.Object{"c": words}.JSON()
 	return whole[len(`{"c":`) : len(whole)-len("}")]
 }
 
@@ -313,7 +314,7 @@ func (c *Checker) echoAfter(from, until int64, answer *node, request *asked) *ec
 			earlier = c.promptsInFront(answer)
 		}
 		of := slices.IndexFunc(promptForms(e.words()), func(sum uint64) bool { return earlier[sum] != nil })
-		inFront := e.at.Line < answer.pos().Line
+		inFront := e.at.Line < answer.Pos().Line
 		if inFront && of >= 0 || (inFront || len(c.queued) > 0) && c.putBackLately(e.words()) {
 			continue // a prompt that was announced is told twice: in front of it, and behind its turn
 		}
@@ -328,7 +329,7 @@ func (c *Checker) echoAfter(from, until int64, answer *node, request *asked) *ec
 // putBackLately says whether one of the prompts that hist restored last has these words.
 func (c *Checker) putBackLately(words string) bool {
 	for _, n := range c.added[max(0, len(c.added)-earlierPrompts):] {
-		if n.isPrompt() && n.new.message["content"] == words {
+		if n.isPrompt() && n.new.Message["content"] == words {
 			return true
 		}
 	}
@@ -340,8 +341,8 @@ const earlierPrompts = 8
 
 // toldBetween says whether there is an echo of these words behind a prompt and not far in front of another record.
 func (c *Checker) toldBetween(prompt, until *node, words string) bool {
-	last := c.echoFrom(until.pos().Line)
-	return slices.ContainsFunc(c.echoes[max(c.echoFrom(prompt.pos().Line), last-maxSiblings):last], func(e echo) bool {
+	last := c.echoFrom(until.Pos().Line)
+	return slices.ContainsFunc(c.echoes[max(c.echoFrom(prompt.Pos().Line), last-maxSiblings):last], func(e echo) bool {
 		return e.late && e.words() == words
 	})
 }
@@ -363,7 +364,7 @@ func promptForms(words string) []uint64 {
 	return []uint64{
 		sum.Quick(nodeSeed, []byte(`{"role":"user","content":`+quoted+`}`)),
 		sum.Quick(nodeSeed, []byte(`{"role":"user","content":[{"type":"text","text":`+quoted+`}]}`)),
-		sum.Quick(nodeSeed, object{"role": "user", "content": words}.json()),
+		sum.Quick(nodeSeed, format.Object{"role": "user", "content": words}.JSON()),
 	}
 }
 
@@ -378,7 +379,7 @@ func (c *Checker) nextPrompt(n *node) int64 {
 		c.promptLines = []int64{} // there may be none
 		for _, m := range c.nodes {
 			if m.isPrompt() && !m.side {
-				c.promptLines = append(c.promptLines, m.pos().Line)
+				c.promptLines = append(c.promptLines, m.Pos().Line)
 				c.promptAt = append(c.promptAt, m.index)
 			}
 		}

@@ -3,6 +3,7 @@ package claude
 import (
 	"cmp"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 )
 
@@ -90,7 +91,7 @@ func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *
 	if source == "" {
 		words, source = c.fileOutput(call, callID)
 	}
-	block := object{"type": "tool_result", "tool_use_id": callID, "content": words}
+	block := format.Object{"type": "tool_result", "tool_use_id": callID, "content": words}
 	left, from := c.pieces.output(callID)
 	ok := from != ""
 	if alone, is := c.pieces.outputsFrom[call.uuid]; is && !ok && len(call.ids(blockCall)) == 1 {
@@ -127,9 +128,9 @@ func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *
 	if end, _ := c.chainEnd(call, until); call.chains() && end.uuid != "" && !between(nil, end, call) {
 		parent = end
 	}
-	m := made{
-		uuid: id, parent: parent.uuid, when: when, typ: "user", source: call.uuid,
-		message: object{"role": "user", "content": []any{block}},
+	m := format.Made{
+		UUID: id, Parent: parent.uuid, When: when, Typ: "user", Source: call.uuid,
+		Message: format.Object{"role": "user", "content": []any{block}},
 	}
 	n := c.insert(d, m, beside, op)
 	c.results()[callID] = append(c.results()[callID], n)
@@ -138,12 +139,12 @@ func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *
 
 // provedOutput is words for the report if the client has sent exactly this output, alone or together with those of the answer's
 // other calls; "" otherwise.
-func (c *Checker) provedOutput(call *node, block object) string {
+func (c *Checker) provedOutput(call *node, block format.Object) string {
 	for _, isError := range []any{nil, false} { // some tools state that there was no error
 		if isError != nil {
-			block = object{"type": block["type"], "tool_use_id": block["tool_use_id"], "content": block["content"], "is_error": isError}
+			block = format.Object{"type": block["type"], "tool_use_id": block["tool_use_id"], "content": block["content"], "is_error": isError}
 		}
-		if c.proof.proves("user", append(append([]byte("["), block.json()...), ']')) {
+		if c.proof.proves("user", append(append([]byte("["), block.JSON()...), ']')) {
 			return provedWords
 		}
 		if words := c.provedAmong("user", c.otherOutputs(call), block); words != "" {

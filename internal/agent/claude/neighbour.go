@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/regular"
 )
@@ -61,13 +62,13 @@ func (n *neighbours) find(path, id string, fits func([]byte) bool) []byte {
 		return nil
 	}
 	defer text.Close()
-	words, spans := []byte(`"`+id+`"`), make([]jsonl.Span, fieldCount)
+	words, spans := []byte(`"`+id+`"`), make([]jsonl.Span, format.FieldCount)
 	for ; at < len(list) && list[at].sum == sum; at++ {
 		line := make([]byte, list[at].size)
 		if _, err := text.ReadAt(line, int64(list[at].offset)); err != nil || !bytes.Contains(line, words) {
 			continue // the file has changed since, or another id has the same hash
 		}
-		if v := shape.ScanOne(line, spans); v.Fault == jsonl.None && v.Object && fits(line) {
+		if v := format.Shape.ScanOne(line, spans); v.Fault == jsonl.None && v.Object && fits(line) {
 			return line
 		}
 	}

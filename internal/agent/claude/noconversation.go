@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 )
 
@@ -85,10 +86,10 @@ func (c *Checker) onlyAsked(f *finding.Finding) {
 		}
 		said[words] = true
 		when = max(when+1, cmp.Or(e.when, noTime))
-		m := made{uuid: newID("prompt", parent, words), parent: parent, when: when, typ: "user", message: object{"role": "user", "content": words}}
-		parent = m.uuid
+		m := format.Made{UUID: format.NewID("prompt", parent, words), Parent: parent, When: when, Typ: "user", Message: format.Object{"role": "user", "content": words}}
+		parent = m.UUID
 		f.Fix, f.Source = finding.Recovered, cmp.Or(f.Source, e.source)
-		f.Edits = append(f.Edits, finding.Edit{At: e.at, Op: finding.After, New: finding.Content{Literal: m.json(c.beside)}})
+		f.Edits = append(f.Edits, finding.Edit{At: e.at, Op: finding.After, New: finding.Content{Literal: m.JSON(c.beside)}})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/sum"
@@ -32,7 +33,7 @@ type node struct {
 	parent string // "" for none
 	msg    string // id of the API's message that the record is a part of
 	source string // uuid of the record with the call, as the result names it
-	*words
+	*format.Kind
 	*rare
 	blocks []block
 
@@ -46,12 +47,12 @@ type node struct {
 	index   int    // among all nodes, in the order of the file
 	number  int    // unique among all records, those that hist added included
 
-	place
-	start      int32 // where the record's object begins in its line
-	parentSpan span  // of the value; zero if the key is missing
-	uuidSpan   span
-	timeSpan   span
-	typeSpan   span
+	format.Place
+	start      int32       // where the record's object begins in its line
+	parentSpan format.Span // of the value; zero if the key is missing
+	uuidSpan   format.Span
+	timeSpan   format.Span
+	typeSpan   format.Span
 
 	role        role
 	side        bool // a sub-agent's
@@ -87,10 +88,10 @@ type node struct {
 
 // block is one content block.
 type block struct {
-	id    string // of the call, or of the call that a result answers
-	name  string // of the tool
-	span  span   // of the block in the record
-	value span   // of the id in the record, quotes included; zero if it is missing
+	id    string      // of the call, or of the call that a result answers
+	name  string      // of the tool
+	span  format.Span // of the block in the record
+	value format.Span // of the id in the record, quotes included; zero if it is missing
 	kind  blockKind
 }
 
@@ -166,34 +167,7 @@ func (n *node) ids(kind blockKind) []string {
 	return ids
 }
 
-// inTree says whether a record belongs to the tree: it names a parent, or is of a type that does.
-func inTree(rec *session.Record) bool {
-	if len(field(rec, fieldParent)) > 0 {
-		return true
-	}
-	typ := text(rec, fieldType)
-	if bytes.IndexByte(typ, '\\') >= 0 {
-		typ = []byte(decoded(rec, fieldType))
-	}
-	switch string(typ) {
-	case "user", "assistant":
-		return true
-	case "system", "attachment":
-		return len(text(rec, fieldUUID)) > 0
-	}
-	return false
-}
-
 var nodeSeed = maphash.MakeSeed()
-
-// doubled makes room for one more in a list that becomes as long as the session. append alone makes a long list longer by a
-// quarter each time, which takes five times its memory in all, instead of twice.
-func doubled[T any](list []T) []T {
-	if len(list) == cap(list) {
-		return slices.Grow(list, max(len(list), 64))
-	}
-	return list
-}
 
 // newNode reads a record of the tree. before is the record in front of it, which usually has the same ids and words.
 func newNode(rec *session.Record, before *node) *node {
@@ -233,14 +207,14 @@ func (r *nodeReader) read(rec *session.Record) *node {
 }
 
 // preparing is the Decoder, which also reads records of the tree where their lines are scanned.
-type preparing struct{ Decoder }
+type preparing struct{ format.Decoder }
 
 // Prepare returns a function that reads records of the tree, one after the other, into Record.Prepared. It may run on another
 // goroutine than the checker.
 func (preparing) Prepare() func(*session.Record) {
 	r := &nodeReader{}
 	return func(rec *session.Record) {
-		if inTree(rec) {
+		if format.InTree(rec) {
 			rec.Prepared = r.read(rec)
 		}
 	}
@@ -248,34 +222,34 @@ func (preparing) Prepare() func(*session.Record) {
 
 // stands sets what is known only when a record's place is: the place itself, and how its line was repaired.
 func (n *node) stands(rec *session.Record) {
-	n.place.set(rec)
+	n.Place.Set(rec)
 	n.mended, n.torn = rec.Mended, rec.Torn
 }
 
 // tools hold the buffers and caches with which records are read, one after the other.
 type tools struct {
-	parts  cutter // cuts the blocks of the record at hand
-	words  vocabulary
-	clock  clock
-	keeper keeper  // stores what is kept of all records
-	blocks []block // of the record at hand
-	room   []block // memory for the blocks that are kept
+	parts  format.Cutter // cuts the blocks of the record at hand
+	words  format.Vocabulary
+	clock  format.Clock
+	keeper format.Keeper // stores what is kept of all records
+	blocks []block       // of the record at hand
+	room   []block       // memory for the blocks that are kept
 }
 
 // add reads a block that stands at a place in the record.
-func (t *tools) add(v *value, at int) {
-	b := block{kind: blockOther, span: spanOf(jsonl.Span{Start: at, End: at + max(1, len(v.text))})}
-	switch string(v.word(keyType)) {
+func (t *tools) add(v *format.Value, at int) {
+	b := block{kind: blockOther, span: format.SpanOf(jsonl.Span{Start: at, End: at + max(1, len(v.Text))})}
+	switch string(v.Word(format.KeyType)) {
 	case "text":
 		b.kind = blockText
 	case "thinking", "redacted_thinking":
 		b.kind = blockThinking
 	case "tool_use":
-		b.kind, b.name = blockCall, t.keeper.name(v.word(keyName))
-		b.id, b.value = t.keeper.id(v, keyID, at)
+		b.kind, b.name = blockCall, t.keeper.Name(v.Word(format.KeyName))
+		b.id, b.value = t.keeper.ID(v, format.KeyID, at)
 	case "tool_result":
 		b.kind = blockResult
-		b.id, b.value = t.keeper.id(v, keyResultID, at)
+		b.id, b.value = t.keeper.ID(v, format.KeyResultID, at)
 	}
 	t.blocks = append(t.blocks, b)
 }
@@ -299,71 +273,71 @@ const blocksAtOnce = 146
 
 // read fills in a node as newNode does, except for what stands sets.
 func (n *node) read(rec *session.Record, before *node, with *tools) {
-	n.rare, n.words = nothing, with.words.of(rec)
+	n.rare, n.Kind = nothing, with.words.Of(rec)
 	n.sum, n.message = sumsOf(rec)
-	n.uuid = with.keeper.decoded(rec, fieldUUID)
-	if len(field(rec, fieldLogicalParent)) > 0 {
-		n.own().ref2 = decoded(rec, fieldLogicalParent)
+	n.uuid = with.keeper.Decoded(rec, format.FieldUUID)
+	if len(format.Field(rec, format.FieldLogicalParent)) > 0 {
+		n.own().ref2 = format.Decoded(rec, format.FieldLogicalParent)
 	}
-	n.parent = with.keeper.as(before.uuid, rec, fieldParent)
-	n.msg = with.keeper.as(before.msg, rec, fieldMessageID)
-	n.source = with.keeper.as(n.parent, rec, fieldSource)
-	n.parentSpan, n.uuidSpan = spanOf(rec.Spans[fieldParent]), spanOf(rec.Spans[fieldUUID])
-	n.typeSpan, n.timeSpan = spanOf(rec.Spans[fieldType]), spanOf(rec.Spans[fieldTimestamp])
-	n.side, n.synthetic, n.meta = isTrue(rec, fieldSidechain), isTrue(rec, fieldAPIError), isTrue(rec, fieldMeta)
-	if at := rec.Spans[fieldSidechain]; string(field(rec, fieldSidechain)) == `"false"` {
+	n.parent = with.keeper.As(before.uuid, rec, format.FieldParent)
+	n.msg = with.keeper.As(before.msg, rec, format.FieldMessageID)
+	n.source = with.keeper.As(n.parent, rec, format.FieldSource)
+	n.parentSpan, n.uuidSpan = format.SpanOf(rec.Spans[format.FieldParent]), format.SpanOf(rec.Spans[format.FieldUUID])
+	n.typeSpan, n.timeSpan = format.SpanOf(rec.Spans[format.FieldType]), format.SpanOf(rec.Spans[format.FieldTimestamp])
+	n.side, n.synthetic, n.meta = format.IsTrue(rec, format.FieldSidechain), format.IsTrue(rec, format.FieldAPIError), format.IsTrue(rec, format.FieldMeta)
+	if at := rec.Spans[format.FieldSidechain]; string(format.Field(rec, format.FieldSidechain)) == `"false"` {
 		n.own().sideAt = at
 	}
-	n.summary, n.toolResult = isTrue(rec, fieldSummary), len(field(rec, fieldToolResult)) > 0
+	n.summary, n.toolResult = format.IsTrue(rec, format.FieldSummary), len(format.Field(rec, format.FieldToolResult)) > 0
 	n.start = int32(max(bytes.IndexByte(rec.Raw, '{'), 0))
-	n.when = with.clock.millis(text(rec, fieldTimestamp))
-	n.denied = len(text(rec, fieldDenial)) > 0
-	n.asksNothing = n.typ == "user" && asksNothing(field(rec, fieldContent))
-	n.clears = n.asksNothing && clears(field(rec, fieldContent))
-	n.byHand = n.asksNothing && byHand(field(rec, fieldContent))
+	n.when = with.clock.Millis(format.Text(rec, format.FieldTimestamp))
+	n.denied = len(format.Text(rec, format.FieldDenial)) > 0
+	n.asksNothing = n.Typ == "user" && format.AsksNothing(format.Field(rec, format.FieldContent))
+	n.clears = n.asksNothing && format.Clears(format.Field(rec, format.FieldContent))
+	n.byHand = n.asksNothing && format.ByHand(format.Field(rec, format.FieldContent))
 	if hook := startHook(rec); hook != "" {
 		n.atStart, n.clears = true, hook == "SessionStart:clear"
 	}
-	n.continues = n.typ == "user" && continues(field(rec, fieldContent))
-	model := text(rec, fieldModel)
+	n.continues = n.Typ == "user" && format.Continues(format.Field(rec, format.FieldContent))
+	model := format.Text(rec, format.FieldModel)
 	n.foreign = len(model) > 0 && model[0] != '<' && !bytes.Contains(model, []byte("claude"))
 	n.over = n.saysOver(rec)
 	n.setRole(rec)
 	if n.hasMessage() {
 		n.readMessage(rec, with)
-		with.parts.done()
+		with.parts.Done()
 	}
 }
 
 // sumsOf are the hash of a record and that of its message; each byte is hashed once.
 func sumsOf(rec *session.Record) (whole, message uint64) {
-	at := rec.Spans[fieldMessage]
+	at := rec.Spans[format.FieldMessage]
 	message = sum.Quick(nodeSeed, rec.Raw[at.Start:at.End])
 	return sum.Quick(nodeSeed, rec.Raw[:at.Start]) + 3*message + 5*sum.Quick(nodeSeed, rec.Raw[at.End:]), message
 }
 
 func (n *node) setRole(rec *session.Record) {
-	switch n.typ {
+	switch n.Typ {
 	case "user":
-		if n.role = roleUser; string(text(rec, fieldRole)) == "assistant" && fromModel(rec) {
+		if n.role = roleUser; string(format.Text(rec, format.FieldRole)) == "assistant" && format.FromModel(rec) {
 			n.role, n.typeWrong = roleAssistant, true
 		}
 	case "assistant":
-		if n.role = roleAssistant; string(text(rec, fieldRole)) == "user" && !fromModel(rec) {
+		if n.role = roleAssistant; string(format.Text(rec, format.FieldRole)) == "user" && !format.FromModel(rec) {
 			n.role, n.typeWrong = roleUser, true
 		}
 	case "attachment":
 		n.role = roleLink
 	case "system":
 		n.role = roleLink
-		if string(text(rec, fieldSubtype)) == "compact_boundary" {
-			n.role, n.bare = roleBoundary, len(field(rec, fieldCompact)) == 0
+		if string(format.Text(rec, format.FieldSubtype)) == "compact_boundary" {
+			n.role, n.bare = roleBoundary, len(format.Field(rec, format.FieldCompact)) == 0
 			n.own().keeps = keptOf(rec)
-			n.kept = gjson.GetBytes(field(rec, fieldCompact), "preservedMessages").Exists() ||
-				gjson.GetBytes(field(rec, fieldCompact), "preservedSegment").Exists()
+			n.kept = gjson.GetBytes(format.Field(rec, format.FieldCompact), "preservedMessages").Exists() ||
+				gjson.GetBytes(format.Field(rec, format.FieldCompact), "preservedSegment").Exists()
 		}
 	default: // a client reads only what has a type that it knows
-		switch string(text(rec, fieldRole)) {
+		switch string(format.Text(rec, format.FieldRole)) {
 		case "user":
 			n.role, n.typeLost = roleUser, true
 		case "assistant":
@@ -372,17 +346,10 @@ func (n *node) setRole(rec *session.Record) {
 	}
 }
 
-// fromModel says whether a message has members that only an answer of the API has. Clients go by the record's type alone: a
-// role that disagrees with it does no harm, but with a wrong type the client mistakes one speaker for the other (measured with
-// 2.1.330).
-func fromModel(rec *session.Record) bool {
-	return len(field(rec, fieldMessageID)) > 0 || len(field(rec, fieldModel)) > 0
-}
-
 // readMessage notes the blocks of a message, and what is wrong with them.
 func (n *node) readMessage(rec *session.Record, with *tools) {
-	content := rec.Spans[fieldContent]
-	raw := field(rec, fieldContent)
+	content := rec.Spans[format.FieldContent]
+	raw := format.Field(rec, format.FieldContent)
 	switch {
 	case len(raw) > 0 && raw[0] == '{' && n.loneBlock(rec, with):
 		return
@@ -391,29 +358,29 @@ func (n *node) readMessage(rec *session.Record, with *tools) {
 		n.badMessage(rec)
 		return
 	case raw[0] == '"':
-		with.blocks = append(with.blocks, block{kind: blockText, span: spanOf(content)})
+		with.blocks = append(with.blocks, block{kind: blockText, span: format.SpanOf(content)})
 		n.blocks = with.keepBlocks()
 		n.checkText(rec, content)
 		return
 	}
-	if v := with.parts.only(rec); v != nil {
-		with.add(v, rec.Spans[fieldBlock].Start)
+	if v := with.parts.Only(rec); v != nil {
+		with.add(v, rec.Spans[format.FieldBlock].Start)
 	} else {
-		for i := pastSpace(raw, 1); i < len(raw) && raw[i] != ']'; i = pastSpace(raw, i) {
+		for i := format.PastSpace(raw, 1); i < len(raw) && raw[i] != ']'; i = format.PastSpace(raw, i) {
 			if raw[i] == ',' {
 				i++
 				continue
 			}
-			v := with.parts.cut(raw[i:])
+			v := with.parts.Cut(raw[i:])
 			with.add(v, content.Start+i)
-			i += max(1, len(v.text))
+			i += max(1, len(v.Text))
 		}
 	}
 	n.blocks = with.keepBlocks()
 	if n.role == roleUser && slices.ContainsFunc(n.blocks, func(b block) bool { return b.kind == blockResult }) {
 		n.role = roleResult
 	}
-	n.filler = n.role == roleAssistant && string(text(rec, fieldModel)) == synthetic && !n.synthetic
+	n.filler = n.role == roleAssistant && string(format.Text(rec, format.FieldModel)) == format.Synthetic && !n.synthetic
 	n.checkBlocks(rec, with)
 	n.resultsFirst(rec)
 }

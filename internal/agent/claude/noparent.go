@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -24,7 +25,7 @@ func (c *Checker) parentless(n *node) {
 	}
 	summary := c.summaryFrom(n)
 	markLost := summary != nil && markBefore(p) == nil
-	if markLost && !keepsLast(summary.version) {
+	if markLost && !keepsLast(summary.Version) {
 		return // clients send the same without the mark
 	}
 	d := c.add(&draft{about: n, Finding: finding.Finding{
@@ -32,7 +33,7 @@ func (c *Checker) parentless(n *node) {
 		Message: "a record in the middle of the session has no parent: the client forgets everything above it",
 	}})
 	if markLost { // the mark's id is not known
-		c.addBoundary(n, newID("boundary", n.uuid), d)
+		c.addBoundary(n, format.NewID("boundary", n.uuid), d)
 		return
 	}
 	c.hang(n, p, d)
@@ -49,7 +50,7 @@ func (c *Checker) followsMessage(link *node) bool { return saysAnything(looseAbo
 // followsLost says whether a record that says nothing hangs on one that is missing: the client added it to a message.
 func followsLost(link *node) bool {
 	top := looseAbove(link)
-	return link != nil && top == nil && link.attachment != "" && link.up == nil && link.parent != ""
+	return link != nil && top == nil && link.Attachment != "" && link.up == nil && link.parent != ""
 }
 
 // looseAbove is the record above one that says nothing, or, where that hangs on nothing, in front of it: records that say nothing get
@@ -148,16 +149,16 @@ func (c *Checker) lostParent(id string, children []*node) {
 func (c *Checker) lostText(id string, n *node) bool {
 	p := c.before(n)
 	if p == nil || n.hasMessage() && !n.isPrompt() || p.role != roleAssistant || !p.sent() || p.saysMore() || p.first != nil ||
-		slices.ContainsFunc(c.dead, func(at session.Pos) bool { return p.pos().Less(at) && at.Less(n.pos()) }) {
+		slices.ContainsFunc(c.dead, func(at session.Pos) bool { return p.Pos().Less(at) && at.Less(n.Pos()) }) {
 		return false
 	}
 	d := c.add(&draft{about: n, Finding: finding.Finding{
 		Rule: ruleBrokenParent, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
 		Message: "the record's parent is not in the file, nor is the text that should end the answer in front of it: that is lost",
 	}})
-	m := made{uuid: id, parent: p.uuid, when: p.when + 1, typ: "assistant", message: object{
-		"id": p.msg, "type": "message", "role": "assistant", "model": "claude", "content": []object{{"type": "text", "text": lostText}},
-		"stop_reason": "end_turn", "stop_sequence": nil, "usage": object{"input_tokens": 0, "output_tokens": 0},
+	m := format.Made{UUID: id, Parent: p.uuid, When: p.when + 1, Typ: "assistant", Message: format.Object{
+		"id": p.msg, "type": "message", "role": "assistant", "model": "claude", "content": []format.Object{{"type": "text", "text": lostText}},
+		"stop_reason": "end_turn", "stop_sequence": nil, "usage": format.Object{"input_tokens": 0, "output_tokens": 0},
 	}}
 	c.insert(d, m, p, finding.After).msg = p.msg
 	return true
@@ -205,7 +206,7 @@ func (c *Checker) inOtherPart(id string) bool {
 // some of their sub-agents before there is any prompt of the user's, and may leave the prompt in the folder of a session that
 // never began (measured with 2.1.2; 2.1.20 no longer does this).
 func (c *Checker) warmedUp() bool {
-	return c.opts.SubAgent && before(c.written, "2.1.20") && !before(c.written, "2.0.0") && !slices.ContainsFunc(c.nodes, func(n *node) bool {
+	return c.opts.SubAgent && format.Before(c.written, "2.1.20") && !format.Before(c.written, "2.0.0") && !slices.ContainsFunc(c.nodes, func(n *node) bool {
 		return n.role != roleAssistant || n.calls()
 	})
 }

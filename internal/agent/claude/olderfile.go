@@ -1,6 +1,10 @@
 package claude
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/hist-cli/hist/internal/agent/claude/format"
+)
 
 // A client from 1.0.72 to 2.0.1 that resumes a session in a terminal goes on in a new file: in front stand the titles of the older
 // sessions, each with the record at which it ends, and the first prompt hangs on one of these. Who then goes back to a prompt of the
@@ -27,7 +31,7 @@ func (c *Checker) inOlderFile(children []*node) bool {
 		return false
 	}
 	return !slices.ContainsFunc(children, func(n *node) bool {
-		return n.role != roleUser || n.summary || !before(n.version, goesOnInFile) || n != first && !turnIsOver(c.before(n))
+		return n.role != roleUser || n.summary || !format.Before(n.Version, goesOnInFile) || n != first && !turnIsOver(c.before(n))
 	})
 }
 

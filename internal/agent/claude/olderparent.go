@@ -47,7 +47,7 @@ func (c *Checker) overMarks() {
 				mark = nil
 			}
 			continue
-		case mark == nil || n.up == nil || !c.lastPlace(n.up).Less(mark.pos()) || n.role == roleResult || n.isPrompt() && !n.asksNothing:
+		case mark == nil || n.up == nil || !c.lastPlace(n.up).Less(mark.Pos()) || n.role == roleResult || n.isPrompt() && !n.asksNothing:
 			continue
 		}
 		front := n.front

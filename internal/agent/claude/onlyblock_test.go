@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -23,8 +24,8 @@ func TestOnlyBlock(t *testing.T) {
 		`},{"type":"text","text":"more"`, `"content":[`, `"message":{"content":[{"type":"text"}]},`,
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	scanner, rec := jsonl.NewScanner(shape), session.Record{Spans: make([]jsonl.Span, fieldCount)}
-	var parts cutter
+	scanner, rec := jsonl.NewScanner(format.Shape), session.Record{Spans: make([]jsonl.Span, format.FieldCount)}
+	var parts format.Cutter
 	only := 0
 	for range 200_000 {
 		line := `{"type":"user","message":{"role":"user","content":[` + blocks[r.IntN(len(blocks))] + `]},"uuid":"u"}`
@@ -36,28 +37,28 @@ func TestOnlyBlock(t *testing.T) {
 		if v := scanner.Scan(rec.Raw, rec.Spans); v.Fault != jsonl.None {
 			continue
 		}
-		raw := field(&rec, fieldContent)
-		if !begins(raw, '[') {
+		raw := format.Field(&rec, format.FieldContent)
+		if !format.Begins(raw, '[') {
 			continue
 		}
-		got := parts.only(&rec)
+		got := parts.Only(&rec)
 		if got == nil {
 			continue
 		}
 		only++
-		want := parts.cut(raw[1:])
-		slices.SortFunc(got.members, func(a, b entry) int { return cmp.Compare(a.at, b.at) })
-		if string(got.text)+"]" != string(raw[1:]) || string(want.text) != string(got.text) || got.keys != want.keys || !slices.Equal(got.members, want.members) {
+		want := parts.Cut(raw[1:])
+		slices.SortFunc(got.Members, func(a, b format.Entry) int { return cmp.Compare(a.At, b.At) })
+		if string(got.Text)+"]" != string(raw[1:]) || string(want.Text) != string(got.Text) || got.Keys != want.Keys || !slices.Equal(got.Members, want.Members) {
 			t.Fatalf("%s: %+v\nwant %+v", line, got, want)
 		}
-		parts.done()
+		parts.Done()
 	}
 	if only < 10_000 {
 		t.Errorf("only %d messages had one block that was not cut by itself", only)
 	}
 	line := `{"message":{"content":[` + strings.Join(blocks[:2], ",") + `]}}`
 	rec.Raw = []byte(line)
-	if scanner.Scan(rec.Raw, rec.Spans); parts.only(&rec) != nil {
+	if scanner.Scan(rec.Raw, rec.Spans); parts.Only(&rec) != nil {
 		t.Error("one of two blocks is taken for the only one")
 	}
 }

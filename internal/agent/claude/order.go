@@ -23,13 +23,13 @@ func (n *node) resultsFirst(rec *session.Record) {
 	}
 	var results, others [][]byte
 	for i := first; i <= last; i++ {
-		if raw := n.blocks[i].span.in().Of(rec.Raw); n.blocks[i].kind == blockResult {
+		if raw := n.blocks[i].span.In().Of(rec.Raw); n.blocks[i].kind == blockResult {
 			results = append(results, raw)
 		} else {
 			others = append(others, raw)
 		}
 	}
-	start, end := n.blocks[first].span.from(), n.blocks[last].span.to()
+	start, end := n.blocks[first].span.From(), n.blocks[last].span.To()
 	n.fault(fault{
 		rule: ruleBadResult, message: "something comes before a tool's output in one message: the API wants the outputs first", at: start, fix: finding.Exact,
 		cuts:   []finding.Cut{{Start: start, End: end, New: bytes.Join(append(results, others...), []byte(","))}},

@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
@@ -23,7 +24,7 @@ func (c *Checker) noteCalls(rec *session.Record, n *node) {
 		case b.kind == blockCall:
 			delete(c.badCalls, b.id)
 		case b.kind == blockResult && n.toolResult && n.rebuilt == nil && (!c.wasCalled(b.id) || c.badCalls[b.id]):
-			n.own().rebuilt = rebuild(field(rec, fieldToolResult))
+			n.own().rebuilt = rebuild(format.Field(rec, format.FieldToolResult))
 		}
 	}
 }
@@ -107,7 +108,7 @@ func (c *Checker) betterInputs() {
 				continue
 			}
 			for _, b := range n.blocks {
-				if b.kind != blockCall || f.at != b.span.from() {
+				if b.kind != blockCall || f.at != b.span.From() {
 					continue
 				}
 				for _, m := range c.results()[b.id] {
@@ -117,7 +118,7 @@ func (c *Checker) betterInputs() {
 						f.cuts[0].New = replaceValue(f.cuts[0].New, "name", jsonl.AppendQuote(nil, name))
 						f.fix, f.source = finding.Recovered, "the structured result of the output"
 					case f.rule == ruleBadInput && known:
-						f.cuts[0].New = replaceValue(f.cuts[0].New, "input", input.json())
+						f.cuts[0].New = replaceValue(f.cuts[0].New, "input", input.JSON())
 						f.fix, f.source, f.lost = finding.Recovered, "the structured result of the output", 0
 					}
 				}
@@ -152,10 +153,10 @@ func (c *Checker) orphans() {
 		}})
 		id := m.source
 		if id == "" || c.ids.get(id) != nil {
-			id = newID("call", m.uuid)
+			id = format.NewID("call", m.uuid)
 		}
 		for c.ids.get(id) != nil { // hist wrote a record with this id in an earlier repair, and the output does not name it
-			id = newID("call", id)
+			id = format.NewID("call", id)
 		}
 		if !c.restored(d, id, p, m) {
 			c.rebuildCall(d, m, id, p, m)
@@ -234,7 +235,7 @@ func (c *Checker) brokeOff(call, next *node, known map[*node]bool) bool {
 	}
 	broke, ok := known[next]
 	if !ok {
-		broke = next.up.stop == "" && c.noneRan(next.up)
+		broke = next.up.Stop == "" && c.noneRan(next.up)
 		known[next] = broke
 	}
 	return broke
@@ -243,7 +244,7 @@ func (c *Checker) brokeOff(call, next *node, known map[*node]bool) bool {
 // wentOn is the model's next answer if it hangs on an output of another call of the same answer. The client waits for the
 // outputs of all calls, so this call must have had one, too. nil if there is no such answer.
 func (c *Checker) wentOn(call *node) *node {
-	if call.stop == "" {
+	if call.Stop == "" {
 		return nil
 	}
 	_, outputs := c.answerOf(call)
@@ -318,7 +319,7 @@ func (c *Checker) answer(d *draft, call *node, callID string, last, next *node) 
 	n := c.answeredBeside(d, call, callID, last)
 	below := n != nil && under(n, next) // in the session it comes from, it hangs below what follows here
 	if n == nil {
-		n = c.insertResult(d, call, callID, newID("result", call.uuid, callID), last, finding.After)
+		n = c.insertResult(d, call, callID, format.NewID("result", call.uuid, callID), last, finding.After)
 	}
 	if call.chains() && n.up != nil {
 		c.intoChain(d, n, next)
@@ -429,7 +430,7 @@ func madeUp(output *node) bool {
 func (c *Checker) drop(n *node, d *draft) {
 	n.own().dropped = d
 	c.changes++
-	d.Edits = append(d.Edits, finding.Edit{At: n.pos(), Op: finding.Remove})
+	d.Edits = append(d.Edits, finding.Edit{At: n.Pos(), Op: finding.Remove})
 	for _, m := range n.children() {
 		c.hang(m, n.up, d)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/image"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -60,7 +61,9 @@ func (n *node) checkImage(at int, v gjson.Result, copied string) {
 	if len(data) > maxImage {
 		f.impact.newest = finding.Blocks
 	}
-	put := func(block object) { f.cuts = []finding.Cut{{Start: at, End: at + len(v.Raw), New: block.json()}} }
+	put := func(block format.Object) {
+		f.cuts = []finding.Cut{{Start: at, End: at + len(v.Raw), New: block.JSON()}}
+	}
 	named, real, bare := source.Get("media_type"), realType(data), bareBase64(data)
 	switch {
 	case !short && bare != data && imageProblem("image/"+realType(bare), bare) == "":
@@ -76,7 +79,7 @@ func (n *node) checkImage(at int, v gjson.Result, copied string) {
 		f.fix, f.lost, f.source = finding.Recovered, 0, "the tool's structured result"
 		put(imageOf(copied))
 	default:
-		put(object{"type": "text", "text": fmt.Sprintf("[hist: an image (%s, %d bytes) stood here; the API refuses it: %s]", clip(media), len(data)/4*3, problem)})
+		put(format.Object{"type": "text", "text": fmt.Sprintf("[hist: an image (%s, %d bytes) stood here; the API refuses it: %s]", clip(media), len(data)/4*3, problem)})
 	}
 	n.fault(f)
 }
@@ -89,7 +92,7 @@ func (n *node) sourceless(at int, v gjson.Result, copied string) {
 		rule: ruleBadPicture, message: "an image that the API refuses: it has no source", at: at, fix: finding.StandIn, lost: 1,
 		impact: onAll(finding.Rejects),
 	}
-	whole := object{"type": "text", "text": "[hist: an image without a source stood here; the API refuses it]"}
+	whole := format.Object{"type": "text", "text": "[hist: an image without a source stood here; the API refuses it]"}
 	if data := bareBase64(v.Get("data").String()); imageProblem("image/"+realType(data), data) == "" {
 		f.fix, f.lost, f.message = finding.Exact, 0, f.message+"; its data is in the block itself"
 		whole = imageOf(data)
@@ -97,13 +100,13 @@ func (n *node) sourceless(at int, v gjson.Result, copied string) {
 		f.fix, f.lost, f.source = finding.Recovered, 0, "the tool's structured result"
 		whole = imageOf(copied)
 	}
-	f.cuts = []finding.Cut{{Start: at, End: at + len(v.Raw), New: whole.json()}}
+	f.cuts = []finding.Cut{{Start: at, End: at + len(v.Raw), New: whole.JSON()}}
 	n.fault(f)
 }
 
 // imageOf is an image block for some data, with the type that the data has.
-func imageOf(data string) object {
-	return object{"type": "image", "source": object{"type": "base64", "media_type": "image/" + realType(data), "data": data}}
+func imageOf(data string) format.Object {
+	return format.Object{"type": "image", "source": format.Object{"type": "base64", "media_type": "image/" + realType(data), "data": data}}
 }
 
 // bareBase64 is base64 data without white space and without the head of a data URL.
@@ -216,7 +219,7 @@ func (c *Checker) manyPictures() {
 			n.fault(fault{
 				rule: ruleManyPictures, at: p.span.Start, fix: finding.StandIn, lost: 1, impact: onAll(finding.Rejects),
 				message: fmt.Sprintf("%d images are sent, and this one has %d by %d pixels: the API refuses over %d on a side among more than %d", total, p.width, p.height, manyPixels, many),
-				cuts:    []finding.Cut{{Start: p.span.Start, End: p.span.End, New: object{"type": "text", "text": words}.json()}},
+				cuts:    []finding.Cut{{Start: p.span.Start, End: p.span.End, New: format.Object{"type": "text", "text": words}.JSON()}},
 			})
 			c.some.faults = true
 		}

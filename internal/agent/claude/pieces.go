@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -24,7 +25,7 @@ const (
 
 // pieces are the messages found in unreadable lines, by the ids of their records, and the blocks, by the ids of their calls.
 type pieces struct {
-	messages       map[string]made
+	messages       map[string]format.Made
 	lines          map[string]int64 // the lines of the messages; the others are in the client's record of a request
 	calls, outputs map[string]piece
 	sent           map[string]piece // calls and outputs that the client has recorded as it sent them, by their kinds and the calls' ids
@@ -35,17 +36,17 @@ type pieces struct {
 	size           int
 }
 
-func (p *pieces) keep(m made, size int) {
+func (p *pieces) keep(m format.Made, size int) {
 	if p.messages == nil {
-		p.messages, p.lines = map[string]made{}, map[string]int64{}
+		p.messages, p.lines = map[string]format.Made{}, map[string]int64{}
 	}
-	p.messages[m.uuid] = m
+	p.messages[m.UUID] = m
 	p.size += size
 }
 
-func (p *pieces) keepOf(m made, line int64, size int) {
+func (p *pieces) keepOf(m format.Made, line int64, size int) {
 	p.keep(m, size)
-	p.lines[m.uuid] = line
+	p.lines[m.UUID] = line
 }
 
 // piece is a block of a call, or of its output.
@@ -171,7 +172,7 @@ func (p *pieces) output(callID string) (piece, string) {
 
 // sound says whether a client can read a value as it stands, because a piece is restored unchanged.
 func sound(value []byte) bool {
-	v := shape.ScanOne(value, make([]jsonl.Span, fieldCount))
+	v := format.Shape.ScanOne(value, make([]jsonl.Span, format.FieldCount))
 	return v.Fault == jsonl.None && v.Surrogate < 0
 }
 
@@ -193,7 +194,7 @@ func promptIn(raw []byte) (words string, ok bool) {
 
 // messageIn is the record that a line was, with what a client needs of it. The message and the id must be whole, and nothing
 // between them may be damaged: otherwise they may be of two records.
-func messageIn(raw []byte) (m made, ok bool) {
+func messageIn(raw []byte) (m format.Made, ok bool) {
 	const key = `"message":`
 	at := bytes.Index(raw, []byte(key+"{"))
 	id, idEnd := textMember(raw, max(at, 0), "uuid")
@@ -204,7 +205,7 @@ func messageIn(raw []byte) (m made, ok bool) {
 		Role    string          `json:"role"`
 		Content json.RawMessage `json:"content"`
 	}
-	all := object{}
+	all := format.Object{}
 	dec := json.NewDecoder(bytes.NewReader(raw[at+len(key):]))
 	var value json.RawMessage
 	if dec.Decode(&value) != nil || !sound(value) || json.Unmarshal(value, &message) != nil || json.Unmarshal(value, &all) != nil {
@@ -213,33 +214,33 @@ func messageIn(raw []byte) (m made, ok bool) {
 	if message.Role != "user" && message.Role != "assistant" || len(message.Content) == 0 {
 		return m, false
 	}
-	m = made{uuid: id, typ: message.Role, message: all}
+	m = format.Made{UUID: id, Typ: message.Role, Message: all}
 	if parent, _ := textMember(raw, 0, "parentUuid"); parent != "" {
 		if from := bytes.Index(raw, []byte(`"parentUuid":`)); from < at && wholeMembers(raw[from:idEnd]) {
-			m.parent = parent
+			m.Parent = parent
 		}
 	}
 	if when, end := textMember(raw, at, "timestamp"); when != "" && wholeMembers(raw[at:end]) {
-		m.when = millisOf([]byte(when))
+		m.When = format.MillisOf([]byte(when))
 	}
 	if source, end := textMember(raw, at, "sourceToolAssistantUUID"); source != "" && wholeMembers(raw[at:end]) {
-		m.source = source
+		m.Source = source
 	}
-	m.more = object{}
+	m.More = format.Object{}
 	for _, flag := range recordFlags {
 		if bytes.Contains(raw, []byte(`"`+flag+`":true`)) {
-			m.more[flag] = true
+			m.More[flag] = true
 		}
 	}
 	if result := resultIn(raw[at:]); result != nil {
-		m.more["toolUseResult"] = result
+		m.More["toolUseResult"] = result
 	}
 	return m, true
 }
 
 // beginningIn is the record that a line was of which everything up to the end of its message's content is whole, and a flaw stands behind
 // that: a character that was changed or lost. Its id must be whole, and nothing of another record may stand in between.
-func beginningIn(raw []byte) (m made, ok bool) {
+func beginningIn(raw []byte) (m format.Made, ok bool) {
 	const key, content = `"message":`, `"content":`
 	at := bytes.Index(raw, []byte(key+"{"))
 	if at < 0 || !bytes.HasPrefix(raw, []byte("{")) {
@@ -264,10 +265,10 @@ func beginningIn(raw []byte) (m made, ok bool) {
 	}
 	v := gjson.ParseBytes(whole)
 	message := objectOf(v.Get("message"))
-	m = made{uuid: id, typ: v.Get("message.role").Str, parent: v.Get("parentUuid").Str, message: message, more: object{}}
+	m = format.Made{UUID: id, Typ: v.Get("message.role").Str, Parent: v.Get("parentUuid").Str, Message: message, More: format.Object{}}
 	switch {
-	case m.typ == "user": // an output's record names more behind its message
-	case m.typ == "assistant" && v.Get("message.id").Str != "":
+	case m.Typ == "user": // an output's record names more behind its message
+	case m.Typ == "assistant" && v.Get("message.id").Str != "":
 		stop, _ := textMember(raw, end, "stop_reason")
 		for member, value := range answerOf(message["content"], stop) {
 			if _, has := message[member]; !has {
@@ -281,12 +282,12 @@ func beginningIn(raw []byte) (m made, ok bool) {
 		return m, false
 	}
 	if when, whenEnd := textMember(raw, end, "timestamp"); when != "" && whenEnd > 0 {
-		m.when = millisOf([]byte(when))
+		m.When = format.MillisOf([]byte(when))
 	}
-	m.source, _ = textMember(raw, end, "sourceToolAssistantUUID")
+	m.Source, _ = textMember(raw, end, "sourceToolAssistantUUID")
 	for _, flag := range recordFlags {
 		if bytes.Contains(raw, []byte(`"`+flag+`":true`)) {
-			m.more[flag] = true
+			m.More[flag] = true
 		}
 	}
 	return m, true

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
@@ -70,8 +71,8 @@ func (p *proof) answer(n *node, content, model []byte) {
 		a = &answer{whole: sha256.New(), bare: sha256.New(), thinks: n, model: string(model)}
 		p.answers[n.msg] = a
 	}
-	a.end = n.pos()
-	a.odd = a.odd || n.version == "" || bytes.Contains(content, mark) || a.model != string(model) || n.mended || len(n.faults) > 0 || len(content) == 0 || content[0] != '['
+	a.end = n.Pos()
+	a.odd = a.odd || n.Version == "" || bytes.Contains(content, mark) || a.model != string(model) || n.mended || len(n.faults) > 0 || len(content) == 0 || content[0] != '['
 	i := 0
 	gjson.ParseBytes(content).ForEach(func(_, b gjson.Result) bool {
 		one := appendCanonical(nil, b)
@@ -130,11 +131,11 @@ func (c *Checker) thinking() {
 		cuts := []finding.Cut{}
 		for _, b := range n.blocks {
 			if b.kind == blockThinking {
-				cuts = append(cuts, finding.Cut{Start: b.span.from(), End: b.span.to(), Element: true})
+				cuts = append(cuts, finding.Cut{Start: b.span.From(), End: b.span.To(), Element: true})
 			}
 		}
 		f := fault{
-			rule: ruleBadThinking, message: "a thinking block is not what the client has sent before: its text or its signature was changed", at: n.blocks[0].span.from(),
+			rule: ruleBadThinking, message: "a thinking block is not what the client has sent before: its text or its signature was changed", at: n.blocks[0].span.From(),
 			fix: finding.SetAside, impact: onAll(finding.Rejects), cuts: cuts,
 		}
 		if len(cuts) == len(n.blocks) {
@@ -149,12 +150,12 @@ func (c *Checker) thinking() {
 // clients share the session, the request may be the other's, and it can't be known to which of two requests an answer belongs.
 func (c *Checker) sentBehind(a *answer) bool {
 	asked := c.spokenBefore(a.thinks)
-	if asked == nil || c.proof.between(asked.pos(), a.thinks.pos()) > 1 {
+	if asked == nil || c.proof.between(asked.Pos(), a.thinks.Pos()) > 1 {
 		return false
 	}
 	for _, m := range c.nodes[a.thinks.index+1 : min(len(c.nodes), a.thinks.index+maxSiblings)] {
 		if before := c.spokenBefore(m); before != nil && before.msg == a.thinks.msg && m.hasMessage() && m.msg != before.msg {
-			return c.proof.between(m.pos(), session.Pos{Line: math.MaxInt}) > 0
+			return c.proof.between(m.Pos(), session.Pos{Line: math.MaxInt}) > 0
 		}
 	}
 	return false
@@ -186,32 +187,32 @@ func (c *Checker) partLost(a *answer) bool {
 	if a.blocks[1] == 0 || slices.ContainsFunc(c.nodes[max(0, a.thinks.index-maxSiblings):a.thinks.index], ofIt) {
 		return true
 	}
-	after := a.thinks.pos()
+	after := a.thinks.Pos()
 	for _, n := range c.nodes[a.thinks.index:min(len(c.nodes), a.thinks.index+maxSiblings)] {
 		p := c.ids.get(n.parent)
-		if n.parent != "" && p == nil || ofIt(n) && (len(c.copies[n.pos()]) > 0 || p != nil && p.index > n.index) {
+		if n.parent != "" && p == nil || ofIt(n) && (len(c.copies[n.Pos()]) > 0 || p != nil && p.index > n.index) {
 			return true
 		}
-		if after = n.pos(); a.end.Less(after) && n.hasMessage() {
+		if after = n.Pos(); a.end.Less(after) && n.hasMessage() {
 			break
 		}
 	}
-	return slices.ContainsFunc(c.dead, func(p session.Pos) bool { return a.thinks.pos().Less(p) && p.Less(after) })
+	return slices.ContainsFunc(c.dead, func(p session.Pos) bool { return a.thinks.Pos().Less(p) && p.Less(after) })
 }
 
 // blob takes a message that the client has recorded whole. words are those of the prompts in it.
 func (p *proof) blob(rec *session.Record, words []string) {
 	of := roleUser
-	if gjson.GetBytes(field(rec, fieldMessage), "role").Str == "assistant" {
+	if gjson.GetBytes(format.Field(rec, format.FieldMessage), "role").Str == "assistant" {
 		of = roleAssistant
 	}
-	p.note(text(rec, fieldHash), of)
+	p.note(format.Text(rec, format.FieldHash), of)
 	if p.open != nil {
-		if p.open.say(field(rec, fieldMessage)); len(words) == 1 {
-			p.open.words[string(text(rec, fieldHash))] = words[0]
+		if p.open.say(format.Field(rec, format.FieldMessage)); len(words) == 1 {
+			p.open.words[string(format.Text(rec, format.FieldHash))] = words[0]
 		}
 	}
-	p.tellThinking(field(rec, fieldMessage))
+	p.tellThinking(format.Field(rec, format.FieldMessage))
 }
 
 // tellThinking keeps the thinking of an answer that the client has recorded as it sent it, because it differs from what is in
@@ -228,12 +229,12 @@ func (p *proof) tellThinking(message []byte) {
 }
 
 func (p *proof) request(rec *session.Record) {
-	p.at = append(doubled(p.at), finding.RefOf(rec))
-	if gjson.ParseBytes(field(rec, fieldKeep)).Int() == 0 {
+	p.at = append(format.Doubled(p.at), finding.RefOf(rec))
+	if gjson.ParseBytes(format.Field(rec, format.FieldKeep)).Int() == 0 {
 		p.whole = append(p.whole, finding.RefOf(rec))
 		p.resend(rec)
 	}
-	for list := field(rec, fieldTail); ; { // a list of hashes: find all quoted strings
+	for list := format.Field(rec, format.FieldTail); ; { // a list of hashes: find all quoted strings
 		_, from, more := bytes.Cut(list, []byte(`"`))
 		hash, behind, whole := bytes.Cut(from, []byte(`"`))
 		if !more || !whole {
@@ -326,7 +327,7 @@ func appendObject(out []byte, v gjson.Result) []byte {
 // contentBlocks are the blocks of a message's content. A text alone counts as one text block, as it does for the hash of the message.
 func contentBlocks(content gjson.Result) []gjson.Result {
 	if content.Type == gjson.String {
-		return []gjson.Result{gjson.ParseBytes(object{"type": "text", "text": content.Str}.json())}
+		return []gjson.Result{gjson.ParseBytes(format.Object{"type": "text", "text": content.Str}.JSON())}
 	}
 	return content.Array()
 }
@@ -344,7 +345,7 @@ func promptsOfBlob(message []byte) (words []string) {
 		if b.Get("type").Str != "text" {
 			return nil
 		}
-		if trimmed := strings.TrimSpace(t.Str); trimmed != "" && !strings.HasPrefix(trimmed, "<system-reminder>") && !asksNothing([]byte(t.Raw)) {
+		if trimmed := strings.TrimSpace(t.Str); trimmed != "" && !strings.HasPrefix(trimmed, "<system-reminder>") && !format.AsksNothing([]byte(t.Raw)) {
 			words = append(words, t.Str)
 		}
 	}

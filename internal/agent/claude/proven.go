@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/tidwall/gjson"
 )
 
@@ -13,13 +14,13 @@ const (
 
 // provedAmong is words for the report if the client has sent a message that consists of the blocks of some records and one more
 // block, in whatever place; "" if that can't be shown. It is tried with and without thinking.
-func (c *Checker) provedAmong(role string, records []*node, block object) string {
+func (c *Checker) provedAmong(role string, records []*node, block format.Object) string {
 	if len(c.proof.sent) == 0 || c.opts.Beside == nil || len(records) > maxPlaces {
 		return ""
 	}
 	var all, bare [][]byte
 	for _, n := range records {
-		line := c.opts.Beside.Line(n.offset)
+		line := c.opts.Beside.Line(n.Offset)
 		if line == nil || n.mended || n.new != nil {
 			return ""
 		}
@@ -36,7 +37,7 @@ func (c *Checker) provedAmong(role string, records []*node, block object) string
 	for _, parts := range [][][]byte{all, bare} {
 		for at := range min(len(parts)+1, maxPlaces) {
 			content := []byte("[")
-			for i, part := range slices.Insert(slices.Clone(parts), at, block.json()) {
+			for i, part := range slices.Insert(slices.Clone(parts), at, block.JSON()) {
 				if i > 0 {
 					content = append(content, ',')
 				}

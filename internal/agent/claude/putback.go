@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 )
 
@@ -24,7 +25,7 @@ func (c *Checker) restored(d *draft, id string, parent, beside *node) bool {
 // removed again.
 func (c *Checker) elsewhere(id string) (n *node, line []byte, source string) {
 	if m, ok := c.pieces.messages[id]; ok {
-		line = m.json(c.beside)
+		line = m.JSON(c.beside)
 		if n = nodeOf(line); n.uuid == id && !n.empty {
 			if source = pieceSource; c.pieces.lines[id] == 0 {
 				source = sentSource
@@ -72,16 +73,16 @@ func (c *Checker) wholeAgain() {
 			continue // its line would have to be changed, or the record is in this file already
 		}
 		delete(missing, m.uuid)
-		m.place, m.index, m.number, m.mended = n.place, i, n.number, true
+		m.Place, m.index, m.number, m.mended = n.Place, i, n.number, true
 		c.ids.put(m)
 		c.nodes[i] = m
 		c.some.note(m)
 		for i := range m.blocks {
 			c.noteID(&m.blocks[i])
 		}
-		c.Amend(n.pos().Line, func(f *finding.Finding) {
+		c.Amend(n.Pos().Line, func(f *finding.Finding) {
 			f.Fix, f.Source, f.Lost = finding.Recovered, source, 0
-			f.Edits = []finding.Edit{{At: n.pos(), Op: finding.Splice, Cuts: []finding.Cut{{End: size, New: line}}}}
+			f.Edits = []finding.Edit{{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{{End: size, New: line}}}}
 		})
 	}
 }
@@ -90,11 +91,11 @@ func (c *Checker) wholeAgain() {
 // this file, it is hung on the given one.
 func (c *Checker) putBack(d *draft, n *node, line []byte, source string, parent, beside *node, op finding.Op) {
 	d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
-	n.place, n.index, n.own().new = beside.place, beside.index, &made{parent: n.parent}
+	n.Place, n.index, n.own().new = beside.Place, beside.index, &format.Made{Parent: n.parent}
 	up := c.ids.get(n.parent)
 	if up == nil && parent != nil {
 		line = withParent(line, n, parent.uuid)
-		up, n.new.parent = parent, parent.uuid
+		up, n.new.Parent = parent, parent.uuid
 	}
 	n.up, n.above = up, up
 	c.grow(n)
@@ -105,24 +106,24 @@ func (c *Checker) putBack(d *draft, n *node, line []byte, source string, parent,
 		c.results()[call] = append(c.results()[call], n)
 	}
 	n.own().edit = placed{d, len(d.Edits)}
-	d.Edits = append(d.Edits, finding.Edit{At: beside.pos(), Op: op, New: finding.Content{Literal: line}})
+	d.Edits = append(d.Edits, finding.Edit{At: beside.Pos(), Op: op, New: finding.Content{Literal: line}})
 }
 
 // insert inserts a record that hist has written in front of or behind the record beside it.
-func (c *Checker) insert(d *draft, m made, beside *node, op finding.Op) *node {
+func (c *Checker) insert(d *draft, m format.Made, beside *node, op finding.Op) *node {
 	n := &node{
-		place: beside.place, words: &words{typ: m.typ}, uuid: m.uuid, parent: m.parent, when: m.when, source: m.source,
-		rare: &rare{new: &m}, index: beside.index, up: c.ids.get(m.parent),
+		Place: beside.Place, Kind: &format.Kind{Typ: m.Typ}, uuid: m.UUID, parent: m.Parent, when: m.When, source: m.Source,
+		rare: &rare{new: &m}, index: beside.index, up: c.ids.get(m.Parent),
 	}
 	switch {
-	case m.typ == "system":
+	case m.Typ == "system":
 		n.role = roleBoundary
-	case m.typ == "assistant":
+	case m.Typ == "assistant":
 		n.role = roleAssistant
 	default:
 		n.role = roleUser
 	}
-	gjson.ParseBytes(m.message.json()).Get("content").ForEach(func(_, b gjson.Result) bool {
+	gjson.ParseBytes(m.Message.JSON()).Get("content").ForEach(func(_, b gjson.Result) bool {
 		switch b.Get("type").String() {
 		case "tool_use":
 			n.blocks = append(n.blocks, block{kind: blockCall, id: b.Get("id").String(), name: b.Get("name").String()})
@@ -137,7 +138,7 @@ func (c *Checker) insert(d *draft, m made, beside *node, op finding.Op) *node {
 	n.above = n.up
 	c.grow(n)
 	n.own().edit = placed{d, len(d.Edits)}
-	d.Edits = append(d.Edits, finding.Edit{At: beside.pos(), Op: op, New: finding.Content{Literal: m.json(c.beside)}})
+	d.Edits = append(d.Edits, finding.Edit{At: beside.Pos(), Op: op, New: finding.Content{Literal: m.JSON(c.beside)}})
 	return n
 }
 
@@ -182,8 +183,8 @@ func (c *Checker) lostBeside(id string, children []*node) bool {
 // placeOfLost is where a lost record goes on which another hangs: behind what stands in front of that, or of its own line if that comes
 // later, so that the other was moved. p is the parent that it gets if its own is missing, too; nil if there is none.
 func (c *Checker) placeOfLost(id string, n *node) (p, beside *node, op finding.Op) {
-	if line := c.pieces.lines[id]; line > n.pos().Line {
-		if p, _ = c.around(line, c.pieces.messages[id].when); p != nil && !rooted(p, n) {
+	if line := c.pieces.lines[id]; line > n.Pos().Line {
+		if p, _ = c.around(line, c.pieces.messages[id].When); p != nil && !rooted(p, n) {
 			return p, p, finding.After
 		}
 	}
@@ -201,8 +202,8 @@ func (c *Checker) filledBeside(n *node, d *draft) bool {
 	}
 	d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
 	d.Edits = append(d.Edits,
-		finding.Edit{At: n.pos(), Op: finding.Before, New: finding.Content{Literal: line}},
-		finding.Edit{At: n.pos(), Op: finding.Remove})
+		finding.Edit{At: n.Pos(), Op: finding.Before, New: finding.Content{Literal: line}},
+		finding.Edit{At: n.Pos(), Op: finding.Remove})
 	n.blocks, n.noMessage, n.empty = m.blocks, false, false
 	c.changes++
 	return true
@@ -231,7 +232,7 @@ func (c *Checker) lostEnd() bool {
 		return false
 	}
 	d.Pos, d.Offset = c.leafAt.Pos, c.leafAt.Offset
-	c.putBack(c.add(d), n, line, source, up, &node{place: placeOf(c.leafAt), index: last.index}, finding.Before)
+	c.putBack(c.add(d), n, line, source, up, &node{Place: format.PlaceOf(c.leafAt), index: last.index}, finding.Before)
 	return true
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
@@ -14,7 +15,7 @@ import (
 // told by a tool's structured result: what the call was. It is read while the record is in hand.
 type rebuilt struct {
 	name  string
-	input object
+	input format.Object
 	known bool // all of it
 }
 
@@ -24,15 +25,15 @@ func rebuild(raw []byte) *rebuilt {
 	file := v.Get("file")
 	switch {
 	case v.Get("oldString").Exists() && v.Get("newString").Exists():
-		in := object{"file_path": v.Get("filePath").String(), "old_string": v.Get("oldString").String(), "new_string": v.Get("newString").String()}
+		in := format.Object{"file_path": v.Get("filePath").String(), "old_string": v.Get("oldString").String(), "new_string": v.Get("newString").String()}
 		if all := v.Get("replaceAll"); all.Exists() {
 			in["replace_all"] = all.Bool()
 		}
 		return &rebuilt{"Edit", in, true}
 	case v.Get("type").String() == "create" || v.Get("type").String() == "update":
-		return &rebuilt{"Write", object{"file_path": v.Get("filePath").String(), "content": v.Get("content").String()}, true}
+		return &rebuilt{"Write", format.Object{"file_path": v.Get("filePath").String(), "content": v.Get("content").String()}, true}
 	case file.IsObject():
-		in := object{"file_path": file.Get("filePath").String()}
+		in := format.Object{"file_path": file.Get("filePath").String()}
 		if start := file.Get("startLine").Int(); start > 1 {
 			in["offset"] = start
 		}
@@ -41,24 +42,24 @@ func rebuild(raw []byte) *rebuilt {
 		}
 		return &rebuilt{"Read", in, file.Get("filePath").Exists()}
 	case v.Get("stdout").Exists():
-		return &rebuilt{"Bash", object{"command": lostInput}, false}
+		return &rebuilt{"Bash", format.Object{"command": lostInput}, false}
 	case v.Get("agentId").Exists():
-		return &rebuilt{"Task", object{"description": v.Get("description").String(), "prompt": v.Get("prompt").String()}, v.Get("prompt").Exists()}
+		return &rebuilt{"Task", format.Object{"description": v.Get("description").String(), "prompt": v.Get("prompt").String()}, v.Get("prompt").Exists()}
 	case v.Get("filenames").Exists():
-		return &rebuilt{"Glob", object{"note": lostInput}, false}
+		return &rebuilt{"Glob", format.Object{"note": lostInput}, false}
 	case v.Get("newTodos").Exists():
-		return &rebuilt{"TodoWrite", object{"todos": json.RawMessage(v.Get("newTodos").Raw)}, true}
+		return &rebuilt{"TodoWrite", format.Object{"todos": json.RawMessage(v.Get("newTodos").Raw)}, true}
 	}
-	return &rebuilt{lostToolName, object{"note": lostInput}, false}
+	return &rebuilt{lostToolName, format.Object{"note": lostInput}, false}
 }
 
 // callFrom is what is known of the call whose output a record is.
-func (c *Checker) callFrom(result *node) (name string, input object, known bool) {
+func (c *Checker) callFrom(result *node) (name string, input format.Object, known bool) {
 	r := result.rebuilt
 	if r == nil {
-		return lostToolName, object{"note": lostInput}, false
+		return lostToolName, format.Object{"note": lostInput}, false
 	}
-	if r.name == "Edit" && c.written != "" && before(c.written, "2.1.0") { // these versions leave out what was not asked for (up to 2.0.76, measured)
+	if r.name == "Edit" && c.written != "" && format.Before(c.written, "2.1.0") { // these versions leave out what was not asked for (up to 2.0.76, measured)
 		if all, ok := r.input["replace_all"].(bool); ok && !all {
 			delete(r.input, "replace_all")
 		}
@@ -68,8 +69,8 @@ func (c *Checker) callFrom(result *node) (name string, input object, known bool)
 
 // nodeOf reads a record of the tree from a line of another file.
 func nodeOf(line []byte) *node {
-	rec := session.Record{Raw: line, Spans: make([]jsonl.Span, fieldCount), Pos: session.Pos{Line: 1}}
-	shape.ScanOne(line, rec.Spans)
+	rec := session.Record{Raw: line, Spans: make([]jsonl.Span, format.FieldCount), Pos: session.Pos{Line: 1}}
+	format.Shape.ScanOne(line, rec.Spans)
 	return newNode(&rec, &node{})
 }
 
@@ -80,7 +81,7 @@ func withParent(line []byte, n *node, parent string) []byte {
 
 // parentCut is the cut that gives a record another parent, "" for none.
 func parentCut(n *node, parent string) finding.Cut {
-	cut := member(n.parentSpan.in(), int(n.start), "parentUuid", parent)
+	cut := member(n.parentSpan.In(), int(n.start), "parentUuid", parent)
 	if parent == "" {
 		cut.New = bytes.Replace(cut.New, []byte(`""`), []byte("null"), 1)
 	}
@@ -100,7 +101,7 @@ func (c *Checker) relink() {
 		return
 	}
 	for _, n := range c.added {
-		if up := c.anchor(n.up); up != n.new.parent && c.chosen(n.edit.in) {
+		if up := c.anchor(n.up); up != n.new.Parent && c.chosen(n.edit.in) {
 			n.reparent(up, c.beside) // its parent is gone or will not be written
 		}
 	}
@@ -111,7 +112,7 @@ func (c *Checker) relink() {
 			continue
 		}
 		if up := c.anchor(last.up); up != n.parentWas() {
-			last.by.Edits = append(last.by.Edits, finding.Edit{At: n.pos(), Op: finding.Splice, Cuts: []finding.Cut{parentCut(n, up)}})
+			last.by.Edits = append(last.by.Edits, finding.Edit{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{parentCut(n, up)}})
 			for _, m := range n.moves {
 				overtaken[m.by] = true
 			}
@@ -125,11 +126,11 @@ func (c *Checker) relink() {
 }
 
 // reparent changes the parent of a record that hist wrote, in its edit.
-func (n *node) reparent(up string, beside setting) {
-	n.new.parent = up
+func (n *node) reparent(up string, beside format.Setting) {
+	n.new.Parent = up
 	content := &n.edit.in.Edits[n.edit.at].New
-	if n.new.uuid != "" {
-		content.Literal = n.new.json(beside)
+	if n.new.UUID != "" {
+		content.Literal = n.new.JSON(beside)
 	} else {
 		content.Literal = withParent(content.Literal, nodeOf(content.Literal), up)
 	}

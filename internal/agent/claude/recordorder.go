@@ -54,8 +54,8 @@ func (c *Checker) inFrontOfMark() bool {
 		Message: "records that followed the last compaction come before its mark: the client sends none of them",
 	}})
 	move := func(n, beside *node, op finding.Op) {
-		from := n.ref()
-		d.Edits = append(d.Edits, finding.Edit{At: n.pos(), Op: finding.Remove, Moved: true}, finding.Edit{At: beside.pos(), Op: op, New: finding.Content{From: &from}})
+		from := n.Ref()
+		d.Edits = append(d.Edits, finding.Edit{At: n.Pos(), Op: finding.Remove, Moved: true}, finding.Edit{At: beside.Pos(), Op: op, New: finding.Content{From: &from}})
 	}
 	if slices.ContainsFunc(append(early, mark), (*node).changed) {
 		d.Fix = finding.NoFix
@@ -102,7 +102,7 @@ func opening(n *node) bool {
 // session, it may write that late (seen in 2.1.300, in a terminal).
 func addedLate(n *node) bool {
 	p := n.up
-	for steps := 0; p != nil && p.attachment != "" && steps < maxOpening; steps++ {
+	for steps := 0; p != nil && p.Attachment != "" && steps < maxOpening; steps++ {
 		p = p.up
 	}
 	return p != nil && p != n.up && p.isPrompt() && p.index < n.index

@@ -89,8 +89,8 @@ func (c *Checker) repeatedEnd() {
 
 // lastPlace is the place of a record's last copy, or of the record itself.
 func (c *Checker) lastPlace(n *node) session.Pos {
-	if copies := c.copies[n.pos()]; len(copies) > 0 {
+	if copies := c.copies[n.Pos()]; len(copies) > 0 {
 		return copies[len(copies)-1]
 	}
-	return n.pos()
+	return n.Pos()
 }

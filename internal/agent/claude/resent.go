@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -33,7 +34,7 @@ func (p *proof) resend(rec *session.Record) {
 	if p.open == nil {
 		return
 	}
-	gjson.ParseBytes(field(rec, fieldTail)).ForEach(func(_, h gjson.Result) bool {
+	gjson.ParseBytes(format.Field(rec, format.FieldTail)).ForEach(func(_, h gjson.Result) bool {
 		p.open.hashes = append(p.open.hashes, h.String())
 		return true
 	})
@@ -98,8 +99,8 @@ func (c *Checker) leftOut(t *trunk, winner, head, end *node) bool {
 	if end.index > winner.index || answer == nil || winner.when != 0 && end.when > winner.when {
 		return false
 	}
-	i := sort.Search(len(c.proof.whole), func(i int) bool { return winner.pos().Less(c.proof.whole[i].Pos) })
-	if i == len(c.proof.whole) || !c.proof.whole[i].Pos.Less(answer.pos()) {
+	i := sort.Search(len(c.proof.whole), func(i int) bool { return winner.Pos().Less(c.proof.whole[i].Pos) })
+	if i == len(c.proof.whole) || !c.proof.whole[i].Pos.Less(answer.Pos()) {
 		return false
 	}
 	var request []byte
@@ -113,7 +114,7 @@ func (c *Checker) leftOut(t *trunk, winner, head, end *node) bool {
 	})
 	named := false
 	for n, steps := end, 0; n != nil && steps < maxSiblings; n, steps = n.up, steps+1 {
-		if at, ok := c.endedAt(n.uuid); ok && at.Less(winner.pos()) {
+		if at, ok := c.endedAt(n.uuid); ok && at.Less(winner.Pos()) {
 			named = true
 		}
 		if n.role == roleAssistant && n.sent() && len(held) > 0 {
@@ -137,10 +138,10 @@ func (c *Checker) saysIn(r *resent, role role, list []*node) func(hash string) b
 	all, bare := []byte{'['}, []byte{'['}
 	words := ""
 	for _, n := range list {
-		content := gjson.GetBytes(c.opts.Beside.Line(n.offset), "message.content")
+		content := gjson.GetBytes(c.opts.Beside.Line(n.Offset), "message.content")
 		if content.Type == gjson.String {
 			words = content.String()
-			all = appendElement(all, object{"type": "text", "text": words}.json())
+			all = appendElement(all, format.Object{"type": "text", "text": words}.JSON())
 			continue
 		}
 		i := 0

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 )
 
@@ -78,34 +79,34 @@ func (p *pieces) takeRest(r rest, line int64, size int) {
 	if !ok {
 		return
 	}
-	m := made{uuid: r.UUID, typ: r.Type, source: r.Source, when: millisOf([]byte(r.When)), message: object{"role": r.Type, "content": content}, more: object{}}
+	m := format.Made{UUID: r.UUID, Typ: r.Type, Source: r.Source, When: format.MillisOf([]byte(r.When)), Message: format.Object{"role": r.Type, "content": content}, More: format.Object{}}
 	for flag, is := range map[string]bool{"isMeta": r.Meta, "isCompactSummary": r.Summary, "isApiErrorMessage": r.Error} {
 		if is {
-			m.more[flag] = true
+			m.More[flag] = true
 		}
 	}
 	if len(r.Result) > 0 && r.Result[0] == '{' {
-		m.more["toolUseResult"] = r.Result
+		m.More["toolUseResult"] = r.Result
 	}
 	if r.Type == "assistant" {
-		m.message = answerOf(content, r.Message.Stop)
+		m.Message = answerOf(content, r.Message.Stop)
 		if len(r.Message.Usage) > 0 {
-			m.message["usage"] = r.Message.Usage
+			m.Message["usage"] = r.Message.Usage
 		}
 	}
 	p.keepOf(m, line, size)
 }
 
 // answerOf is a message of the model's. Its id is missing.
-func answerOf(content, stop any) object {
-	return object{
+func answerOf(content, stop any) format.Object {
+	return format.Object{
 		"type": "message", "role": "assistant", "model": "claude", "content": content, "stop_reason": stop, "stop_sequence": nil,
-		"usage": object{"input_tokens": 0, "output_tokens": 0},
+		"usage": format.Object{"input_tokens": 0, "output_tokens": 0},
 	}
 }
 
 // answerID is an id for an answer that has lost its own, by a record of it.
-func answerID(uuid string) string { return "msg_" + newID("message", uuid)[:8] + "hist" }
+func answerID(uuid string) string { return "msg_" + format.NewID("message", uuid)[:8] + "hist" }
 
 // completed is the content of a message, with the beginning of its first block restored. A call or an output without its id is
 // kept apart, to be placed by the ids of other records.
@@ -178,8 +179,8 @@ func (c *Checker) unplaced() {
 	at := int64(0)
 	for _, id := range ids {
 		line := c.pieces.lines[id]
-		front, behind := c.around(line, c.pieces.messages[id].when)
-		if front != nil && placed != nil && front.pos().Line < at {
+		front, behind := c.around(line, c.pieces.messages[id].When)
+		if front != nil && placed != nil && front.Pos().Line < at {
 			front = placed
 		}
 		if c.ids.get(id) != nil || waits[id] || front == nil || front.dropped != nil {
@@ -204,7 +205,7 @@ func (c *Checker) unplaced() {
 // around are the records of the main conversation in front of a line and behind it, nil if there is none. What stands behind the line
 // but is older than what the line was goes in front of it: lines have changed places.
 func (c *Checker) around(line, when int64) (front, behind *node) {
-	i, _ := slices.BinarySearchFunc(c.nodes, line, func(n *node, line int64) int { return cmp.Compare(n.pos().Line, line) })
+	i, _ := slices.BinarySearchFunc(c.nodes, line, func(n *node, line int64) int { return cmp.Compare(n.Pos().Line, line) })
 	front, behind = c.mainNear(i-1, -1), c.mainNear(i, 1)
 	f, b := front, behind
 	for steps := 0; f != nil && b != nil && f.when <= b.when && b.when != 0 && b.when < when; steps++ {
@@ -262,8 +263,8 @@ func (c *Checker) place(id string, front, behind *node) (*node, *draft) {
 
 // putBackUnder says whether the words of a prompt in an unreadable line have been restored already, under the id that what follows names.
 func (c *Checker) putBackUnder(id string) bool {
-	words, isText := c.pieces.messages[id].message["content"].(string)
-	return isText && c.pieces.messages[id].typ == "user" && c.putBackLately(words)
+	words, isText := c.pieces.messages[id].Message["content"].(string)
+	return isText && c.pieces.messages[id].Typ == "user" && c.putBackLately(words)
 }
 
 // unsaid says whether the file holds none of a message's calls and outputs, but all calls that it answers.
@@ -283,7 +284,7 @@ func (c *Checker) unsaid(n *node) bool {
 
 // goesOnWith says whether a later part of an answer, which has a given stop reason, may be of the same answer as this record.
 func (n *node) goesOnWith(stop any) bool {
-	return n.role == roleAssistant && !n.synthetic && !n.filler && n.stop != "end_turn" && (n.stop == "" || stop == nil || stop == n.stop)
+	return n.role == roleAssistant && !n.synthetic && !n.filler && n.Stop != "end_turn" && (n.Stop == "" || stop == nil || stop == n.Stop)
 }
 
 // nameAnswers gives message ids to parts of answers that have lost theirs: the id of the part that hangs on it, or of the part
@@ -299,13 +300,13 @@ func (c *Checker) nameAnswers() {
 		}
 	}
 	for id, line := range c.pieces.lines {
-		message := c.pieces.messages[id].message
+		message := c.pieces.messages[id].Message
 		if message["role"] != "assistant" || message["id"] != nil {
 			continue
 		}
 		msg := below[id]
 		if msg == "" {
-			i, _ := slices.BinarySearchFunc(c.nodes, line, func(n *node, line int64) int { return cmp.Compare(n.pos().Line, line) })
+			i, _ := slices.BinarySearchFunc(c.nodes, line, func(n *node, line int64) int { return cmp.Compare(n.Pos().Line, line) })
 			if front := c.contentBefore(i); front != nil && front.goesOnWith(message["stop_reason"]) {
 				msg = front.msg
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -19,14 +20,14 @@ type served struct {
 }
 
 // serve notes a block of a type for which the API's servers do the work.
-func (n *node) serve(kind string, v *value, span jsonl.Span) {
+func (n *node) serve(kind string, v *format.Value, span jsonl.Span) {
 	s := served{span: span}
 	s.tool, s.output = strings.CutSuffix(kind, "_tool_result")
 	switch {
 	case s.output && s.tool != "mcp": // outputs of MCP tools are left out: they name their server, too
-		s.id = string(v.word(keyResultID))
+		s.id = string(v.Word(format.KeyResultID))
 	case strings.HasSuffix(kind, "_tool_use"):
-		s.id, s.tool = string(v.word(keyID)), string(v.word(keyName))
+		s.id, s.tool = string(v.Word(format.KeyID)), string(v.Word(format.KeyName))
 	}
 	if s.id != "" {
 		n.own().served = append(n.served, s)
@@ -40,11 +41,11 @@ func (n *node) serve(kind string, v *value, span jsonl.Span) {
 const atStart = "WaitForMcpServers"
 
 // passing notes references to that tool in the output of the API's own search for tools, which is sent as it is (2.1.215, 2.1.332, measured).
-func (n *node) passing(v *value, span jsonl.Span) {
-	if !bytes.Contains(v.text, []byte(atStart)) {
+func (n *node) passing(v *format.Value, span jsonl.Span) {
+	if !bytes.Contains(v.Text, []byte(atStart)) {
 		return
 	}
-	for _, ref := range v.parsed().Get("content.tool_references").Array() {
+	for _, ref := range v.Parsed().Get("content.tool_references").Array() {
 		if ref.Get("tool_name").String() == atStart {
 			at := span.Start + ref.Index
 			n.fault(fault{
@@ -121,14 +122,14 @@ func (c *Checker) servedCallAlone(n *node, s served, goesOn bool) {
 
 // call stands in for the call of an output.
 func (s served) call() []byte {
-	return object{"type": "server_tool_use", "id": s.id, "name": s.tool, "input": object{"query": lostInput}}.json()
+	return format.Object{"type": "server_tool_use", "id": s.id, "name": s.tool, "input": format.Object{"query": lostInput}}.JSON()
 }
 
 // noOutput stands in for the output of a call: it is what the API itself writes for a call that failed.
 func (s served) noOutput() []byte {
 	kind := s.tool + "_tool_result"
-	none := object{"type": kind + "_error", "error_code": "unavailable"}
-	return object{"type": kind, "tool_use_id": s.id, "content": none}.json()
+	none := format.Object{"type": kind + "_error", "error_code": "unavailable"}
+	return format.Object{"type": kind, "tool_use_id": s.id, "content": none}.JSON()
 }
 
 // servedApart mends served calls that something stands apart from their outputs in the chain that the client wrote there: a command run by
@@ -166,7 +167,7 @@ func (c *Checker) joinServed(call, output *node) {
 			continue
 		}
 		between = append(between, p)
-		sent = sent || p.role == roleUser || p.attachment != "" && p.attachment != "prompt_snapshot" || p.typ == "system" && p.over
+		sent = sent || p.role == roleUser || p.Attachment != "" && p.Attachment != "prompt_snapshot" || p.Typ == "system" && p.over
 	}
 	if !sent {
 		return

@@ -10,9 +10,9 @@ import (
 // add keeps a finding about a record, to be settled at the end.
 func (c *Checker) add(d *draft) *draft {
 	if d.Pos.Line == 0 {
-		d.Pos, d.Offset = d.about.pos(), d.about.offset
+		d.Pos, d.Offset = d.about.Pos(), d.about.Offset
 	}
-	d.On, d.Record, d.IDs = d.about.ref(), d.about.typ, d.about.uuid
+	d.On, d.Record, d.IDs = d.about.Ref(), d.about.Typ, d.about.uuid
 	c.found = append(c.found, d)
 	return d
 }
@@ -28,7 +28,7 @@ func (c *Checker) counts(at session.Pos) bool {
 		c.sentLines = map[int64]bool{}
 		for _, n := range c.sentSet.list {
 			if n.new == nil {
-				c.sentLines[n.pos().Line] = true
+				c.sentLines[n.Pos().Line] = true
 			}
 		}
 		for _, d := range c.found {
@@ -38,8 +38,8 @@ func (c *Checker) counts(at session.Pos) bool {
 		}
 		c.leftLines = map[int64]bool{}
 		for _, n := range c.nodes {
-			if !c.sentLines[n.pos().Line] {
-				c.leftLines[n.pos().Line] = true
+			if !c.sentLines[n.Pos().Line] {
+				c.leftLines[n.Pos().Line] = true
 			}
 		}
 	}
@@ -85,7 +85,7 @@ func (c *Checker) settle() {
 			c.alone(d)
 		}
 		if c.partOfCut(d) {
-			c.Amend(d.about.pos().Line, func(f *finding.Finding) { f.Edits = append(f.Edits, d.Edits...) })
+			c.Amend(d.about.Pos().Line, func(f *finding.Finding) { f.Edits = append(f.Edits, d.Edits...) })
 			continue
 		}
 		c.report(d.Finding)
@@ -95,7 +95,7 @@ func (c *Checker) settle() {
 // cutHead marks the findings that put a record in front of all others, if it is not known that the session began with it.
 func (c *Checker) cutHead() {
 	for _, n := range c.added {
-		wrote, in := n.new.uuid != "", n.edit.in // else the record is as another file has it
+		wrote, in := n.new.UUID != "", n.edit.in // else the record is as another file has it
 		if in == nil || n.up != nil || n.role == roleBoundary || !wrote && n.parent == "" {
 			continue
 		}
@@ -109,7 +109,7 @@ func (c *Checker) beganWith(n *node) bool {
 	if n.role != roleUser {
 		return false
 	}
-	announced := len(c.queued) > 0 && c.queued[0].Pos.Less(n.pos()) || c.snapshots[n.uuid]
+	announced := len(c.queued) > 0 && c.queued[0].Pos.Less(n.Pos()) || c.snapshots[n.uuid]
 	request := c.askedBefore(n)
 	return announced || request != nil && request.first
 }

@@ -26,7 +26,7 @@ func (s *some) note(n *node) {
 	s.mended = s.mended || n.mended
 	s.nameless = s.nameless || n.nameless()
 	s.mistyped = s.mistyped || n.typeLost || n.typeWrong
-	s.odd = s.odd || n.role == roleOther || n.typ == "progress"
+	s.odd = s.odd || n.role == roleOther || n.Typ == "progress"
 	s.untimed = s.untimed || n.when == 0 && n.hasMessage()
 	s.marks = s.marks || n.role == roleBoundary
 	s.anew = s.anew || n.beginsAnew()

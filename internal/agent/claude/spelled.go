@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/jsonl"
 )
 
@@ -63,8 +64,8 @@ func (n *node) holds(answer []byte) {
 // streamed is the answer that the events of a stream make together; "" if they do not begin one. An event that can't be read is left out,
 // and so are a call whose input is not whole then, and thinking without its signature: the API would refuse them.
 func streamed(events string) string {
-	var message object
-	var blocks []object
+	var message format.Object
+	var blocks []format.Object
 	inputs := map[int]string{}
 	for line := range strings.Lines(events) {
 		data, ok := strings.CutPrefix(line, "data:")
@@ -101,7 +102,7 @@ func streamed(events string) string {
 	if message == nil {
 		return ""
 	}
-	content := []object{}
+	content := []format.Object{}
 	for i, b := range blocks {
 		if words, called := inputs[i]; called {
 			if !jsonl.Valid([]byte(words)) || !gjson.Parse(words).IsObject() {
@@ -114,12 +115,12 @@ func streamed(events string) string {
 		}
 	}
 	message["content"] = content
-	return string(message.json())
+	return string(message.JSON())
 }
 
 // objectOf is a JSON object as its members.
-func objectOf(v gjson.Result) object {
-	o := object{}
+func objectOf(v gjson.Result) format.Object {
+	o := format.Object{}
 	if json.Unmarshal([]byte(v.Raw), &o) != nil {
 		return nil
 	}

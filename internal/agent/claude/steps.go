@@ -3,7 +3,7 @@ package claude
 // End does what needs all records, and reports. The steps of each phase are in the order in which they rely on each other. A
 // step that finds something changes the records as its repair would, so that later steps see them mended.
 func (c *Checker) End() {
-	c.Summary = Summary{Version: c.written, Cwd: c.beside.cwd.words, Branch: c.beside.branch.words, Session: c.beside.session.words}
+	c.Summary = Summary{Version: c.written, Cwd: c.beside.Cwd.Words, Branch: c.beside.Branch.Words, Session: c.beside.Session.Words}
 	if c.noConversation() {
 		return
 	}

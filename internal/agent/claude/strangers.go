@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -19,16 +20,16 @@ type cwds struct {
 const maxCwds = 64
 
 func (w *cwds) note(n *node, rec *session.Record) {
-	cwd := field(rec, fieldCwd)
-	if n.session == w.session && string(cwd) == w.last || n.session == "" || len(cwd) == 0 {
+	cwd := format.Field(rec, format.FieldCwd)
+	if n.Session == w.session && string(cwd) == w.last || n.Session == "" || len(cwd) == 0 {
 		return
 	}
-	w.session, w.last = n.session, string(cwd)
+	w.session, w.last = n.Session, string(cwd)
 	if w.of == nil {
 		w.of = map[string][]string{}
 	}
-	if list := w.of[n.session]; !slices.Contains(list, w.last) && len(list) < maxCwds && (len(list) > 0 || len(w.of) < maxCwds) {
-		w.of[n.session] = append(list, w.last)
+	if list := w.of[n.Session]; !slices.Contains(list, w.last) && len(list) < maxCwds && (len(list) > 0 || len(w.of) < maxCwds) {
+		w.of[n.Session] = append(list, w.last)
 	}
 }
 
@@ -51,39 +52,39 @@ func (c *Checker) strangers() {
 	kin, byID := map[string]bool{}, make(map[string]*node, len(c.nodes))
 	begun := false
 	for _, n := range c.nodes {
-		if begun = begun || n.session == own; !begun || !another(n.session, own) {
-			kin[n.session] = true
+		if begun = begun || n.Session == own; !begun || !another(n.Session, own) {
+			kin[n.Session] = true
 		}
-		if other := byID[n.uuid]; other != nil && other.session != n.session {
-			kin[n.session] = true
+		if other := byID[n.uuid]; other != nil && other.Session != n.Session {
+			kin[n.Session] = true
 		}
 		byID[n.uuid] = n
 	}
 	for _, n := range c.nodes {
-		if kin[n.session] {
+		if kin[n.Session] {
 			continue
 		}
 		p := byID[n.parent]
-		hangs, near := p != nil && kin[p.session], !c.cwds.apart(n.session, own)
-		kin[n.session] = hangs && near || !sure && (hangs || near)
+		hangs, near := p != nil && kin[p.Session], !c.cwds.apart(n.Session, own)
+		kin[n.Session] = hangs && near || !sure && (hangs || near)
 	}
 	var d *draft
 	var block string // the session of the records that were removed last
 	gone := map[string]*node{}
 	kept := make([]*node, 0, len(c.nodes))
 	for _, n := range c.nodes {
-		if kin[n.session] {
+		if kin[n.Session] {
 			block, kept = "", append(kept, n)
 			continue
 		}
-		if block != n.session {
-			d, block = c.stranger(n), n.session
+		if block != n.Session {
+			d, block = c.stranger(n), n.Session
 		}
 		if !c.chosen(d) {
 			kept = append(kept, n)
 			continue
 		}
-		d.Edits = append(d.Edits, finding.Edit{At: n.pos(), Op: finding.Remove})
+		d.Edits = append(d.Edits, finding.Edit{At: n.Pos(), Op: finding.Remove})
 		if n.uuid != "" {
 			gone[n.uuid] = n
 		}
@@ -100,7 +101,7 @@ func (c *Checker) bookkeeper(rec *session.Record) string {
 	if len(c.sessions) > 0 {
 		last = c.sessions[len(c.sessions)-1]
 	}
-	of := c.reader.keeper.as(last, rec, fieldSession)
+	of := c.reader.keeper.As(last, rec, format.FieldSession)
 	if of != last && of != "" && len(c.sessions) < maxCwds {
 		c.sessions = append(c.sessions, of)
 	}
@@ -111,7 +112,7 @@ func (c *Checker) bookkeeper(rec *session.Record) string {
 func (c *Checker) otherBookkeeping() {
 	own := map[string]bool{c.opts.Session: true}
 	for _, n := range c.nodes {
-		own[n.session] = true
+		own[n.Session] = true
 	}
 	other := map[string]bool{}
 	for _, s := range c.sessions {
@@ -156,14 +157,14 @@ const maxDamagedID = 8
 func (c *Checker) ownSession() (own string, sure bool) {
 	count := map[string]int{}
 	for _, n := range c.nodes {
-		if count[n.session]++; n.session != "" && 2*count[n.session] > len(c.nodes) {
-			own = n.session
+		if count[n.Session]++; n.Session != "" && 2*count[n.Session] > len(c.nodes) {
+			own = n.Session
 		}
 	}
 	if named := count[c.opts.Session]; c.opts.Session != "" && 2*named > len(c.nodes) {
 		return c.opts.Session, true
 	}
-	return own, own == c.nodes[0].session && own == c.nodes[len(c.nodes)-1].session
+	return own, own == c.nodes[0].Session && own == c.nodes[len(c.nodes)-1].Session
 }
 
 func (c *Checker) stranger(n *node) *draft {

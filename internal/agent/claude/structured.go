@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/jsonl"
 )
 
@@ -90,9 +91,9 @@ type toldLine struct {
 // toldBetween is the output of a call that was taken from a line between the call and another record; ok is false if there is
 // none, or more than one.
 func (p *pieces) toldBetween(call, until *node, id string) (left piece, ok bool) {
-	from, _ := slices.BinarySearchFunc(p.outputsIn, call.pos().Line, func(t toldLine, line int64) int { return cmp.Compare(t.line, line) })
+	from, _ := slices.BinarySearchFunc(p.outputsIn, call.Pos().Line, func(t toldLine, line int64) int { return cmp.Compare(t.line, line) })
 	for _, t := range p.outputsIn[from:min(len(p.outputsIn), from+maxPieceTries)] {
-		if t.line >= until.pos().Line {
+		if t.line >= until.Pos().Line {
 			break
 		}
 		if slices.ContainsFunc(call.blocks, func(b block) bool { return b.id == id && b.name == t.Name }) {
@@ -115,7 +116,7 @@ func toldContent(result []byte, version string) json.RawMessage {
 	switch told := r.Result; {
 	case told.Type == "text" && told.File.Text != "" && len(told.File.Text) <= maxTold:
 		form := readForm{line: readForms[0]}
-		if before(version, "2.1.100") {
+		if format.Before(version, "2.1.100") {
 			form.line = readForms[1]
 		}
 		if words, whole := form.numbered(strings.Split(told.File.Text, "\n"), max(told.File.First, 1)); whole {
@@ -142,7 +143,7 @@ func toldContent(result []byte, version string) json.RawMessage {
 func (r toldResult) content() json.RawMessage {
 	switch told := r.Result; {
 	case told.Type == "image" && whole(told.File.Data) && told.File.Type == "image/"+realType(told.File.Data):
-		return slices.Concat([]byte("["), imageOf(told.File.Data).json(), []byte("]"))
+		return slices.Concat([]byte("["), imageOf(told.File.Data).JSON(), []byte("]"))
 	case told.Stderr == nil || *told.Stderr != "" || told.Stdout == "" || len(told.Stdout) > maxTold,
 		told.Interrupted || told.Image || told.Background != "" || told.Persisted != "":
 		return nil

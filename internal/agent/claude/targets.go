@@ -1,13 +1,16 @@
 package claude
 
-import "github.com/hist-cli/hist/internal/finding"
+import (
+	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/finding"
+)
 
 // oldTarget says whether a client older than 2.1.100, which does not look for lost parents by time, may read the session.
 func (c *Checker) oldTarget() bool {
 	if c.opts.For != "" {
-		return before(c.opts.For, "2.1.100")
+		return format.Before(c.opts.For, "2.1.100")
 	}
-	return c.written != "" && before(c.written, "2.1.100")
+	return c.written != "" && format.Before(c.written, "2.1.100")
 }
 
 // readers are the versions that may read the session: the one that the user named, or else the one that wrote it and the newest
@@ -25,11 +28,11 @@ func (c *Checker) middleTarget() bool {
 	if v == "" {
 		v = c.written
 	}
-	return v != "" && before(v, "2.1.216")
+	return v != "" && format.Before(v, "2.1.216")
 }
 
 // newTarget says whether the newest client may read the session. It may, unless the user named another.
-func (c *Checker) newTarget() bool { return c.opts.For == "" || !before(c.opts.For, "2.1.216") }
+func (c *Checker) newTarget() bool { return c.opts.For == "" || !format.Before(c.opts.For, "2.1.216") }
 
 // versionImpact is what a fault does to clients of different versions.
 type versionImpact struct {

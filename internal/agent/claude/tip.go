@@ -7,7 +7,7 @@ import (
 // lastLink is the last record of the file that the newest client may begin at.
 func (c *Checker) lastLink() *node {
 	for _, n := range slices.Backward(c.nodes) {
-		if !n.side && n.dropped == nil && n.typ != "progress" && !c.unread(n) && !c.besideCall(n) {
+		if !n.side && n.dropped == nil && n.Typ != "progress" && !c.unread(n) && !c.besideCall(n) {
 			return n
 		}
 	}
@@ -81,7 +81,7 @@ func (c *Checker) besideCall(m *node) bool {
 		return false
 	}
 	k := m.up.last
-	for steps := 0; k != nil && (k.index <= m.index || k.typ == "progress") && steps < maxSiblings; steps++ {
+	for steps := 0; k != nil && (k.index <= m.index || k.Typ == "progress") && steps < maxSiblings; steps++ {
 		k = k.former
 	}
 	return k != nil

@@ -7,34 +7,35 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 // checkCall looks at a call's name and input. How to mend them is settled when the call's result is known.
-func (n *node) checkCall(b *block, v *value) {
+func (n *node) checkCall(b *block, v *format.Value) {
 	if !isToolName(b.name) {
 		n.fault(fault{
-			rule: ruleBadToolName, message: "the call's tool has no valid name", at: b.span.from(), fix: finding.StandIn,
-			cuts: []finding.Cut{setMember(b.span.in(), v.text, "name", lostToolName)}, impact: onAll(finding.Rejects),
+			rule: ruleBadToolName, message: "the call's tool has no valid name", at: b.span.From(), fix: finding.StandIn,
+			cuts: []finding.Cut{setMember(b.span.In(), v.Text, "name", lostToolName)}, impact: onAll(finding.Rejects),
 		})
 	}
-	if begins(v.raw(keyInput), '{') {
+	if format.Begins(v.Raw(format.KeyInput), '{') {
 		return
 	}
-	input := gjson.ParseBytes(v.raw(keyInput))
-	f := fault{rule: ruleBadInput, message: "the call's input is not an object", at: b.span.from(), impact: onAll(finding.Rejects)}
+	input := gjson.ParseBytes(v.Raw(format.KeyInput))
+	f := fault{rule: ruleBadInput, message: "the call's input is not an object", at: b.span.From(), impact: onAll(finding.Rejects)}
 	if inner := gjson.Parse(input.String()); input.Type == gjson.String && jsonl.Valid([]byte(input.String())) && inner.IsObject() {
 		f.fix = finding.Exact
-		f.cuts = []finding.Cut{setRaw(b.span.in(), v.text, "input", []byte(input.String()))}
+		f.cuts = []finding.Cut{setRaw(b.span.In(), v.Text, "input", []byte(input.String()))}
 	} else {
 		f.fix, f.lost = finding.StandIn, 1
-		note := object{"note": lostInput}
+		note := format.Object{"note": lostInput}
 		if input.Type == gjson.String && input.String() != "" {
-			note = object{"input": input.String()}
+			note = format.Object{"input": input.String()}
 		}
-		f.cuts = []finding.Cut{setRaw(b.span.in(), v.text, "input", note.json())}
+		f.cuts = []finding.Cut{setRaw(b.span.In(), v.Text, "input", note.JSON())}
 	}
 	n.fault(f)
 }
@@ -50,7 +51,7 @@ func (c *Checker) madeUp(n *node, f *fault) bool {
 	}
 	for i := range n.blocks {
 		b := &n.blocks[i]
-		if b.kind != blockCall || b.span.from() != f.at || b.name == "" {
+		if b.kind != blockCall || b.span.From() != f.at || b.name == "" {
 			continue
 		}
 		return slices.ContainsFunc(c.results()[b.id], func(m *node) bool {
@@ -68,15 +69,15 @@ func (c *Checker) modelSpoke(from int) bool {
 }
 
 // checkResult looks at what a tool answered.
-func (n *node) checkResult(rec *session.Record, b *block, v *value) {
-	content := v.raw(keyContent)
-	if name, ok := bytes.CutPrefix(content, []byte(noSuchTool)); ok && v.isTrue(keyError) {
-		n.own().noSuch = string(wordOf(slices.Concat([]byte{'"'}, name)))
+func (n *node) checkResult(rec *session.Record, b *block, v *format.Value) {
+	content := v.Raw(format.KeyContent)
+	if name, ok := bytes.CutPrefix(content, []byte(noSuchTool)); ok && v.IsTrue(format.KeyError) {
+		n.own().noSuch = string(format.WordOf(slices.Concat([]byte{'"'}, name)))
 	}
 	bad := func(message string, where jsonl.Span, in []byte, member string) {
-		words, source := toldBeside(field(rec, fieldToolResult))
+		words, source := toldBeside(format.Field(rec, format.FieldToolResult))
 		f := fault{
-			rule: ruleBadResult, message: message, at: b.span.from(), fix: finding.Recovered, source: source,
+			rule: ruleBadResult, message: message, at: b.span.From(), fix: finding.Recovered, source: source,
 			impact: onAll(finding.Rejects),
 		}
 		if source == "" {
@@ -86,8 +87,8 @@ func (n *node) checkResult(rec *session.Record, b *block, v *value) {
 		n.fault(f)
 	}
 	none := len(content) == 0 || string(content) == "null"
-	if v.isTrue(keyError) && (none || string(content) == `""` || content[0] == '[' && noText(content)) {
-		bad("the output is an error without text", b.span.in(), v.text, "content")
+	if v.IsTrue(format.KeyError) && (none || string(content) == `""` || content[0] == '[' && noText(content)) {
+		bad("the output is an error without text", b.span.In(), v.Text, "content")
 		return
 	}
 	switch {
@@ -98,49 +99,49 @@ func (n *node) checkResult(rec *session.Record, b *block, v *value) {
 		return
 	case content[0] == '{' && knownBlock(gjson.GetBytes(content, "type").String()):
 		n.fault(fault{
-			rule: ruleBadResult, message: "a tool's output is a block, and not a list with it: what it says is not sent", at: b.span.from(), fix: finding.Exact,
-			cuts:   []finding.Cut{setRaw(b.span.in(), v.text, "content", slices.Concat([]byte("["), content, []byte("]")))},
+			rule: ruleBadResult, message: "a tool's output is a block, and not a list with it: what it says is not sent", at: b.span.From(), fix: finding.Exact,
+			cuts:   []finding.Cut{setRaw(b.span.In(), v.Text, "content", slices.Concat([]byte("["), content, []byte("]")))},
 			impact: versionImpact{old: finding.Blocks, middle: finding.Loses, newest: finding.Loses},
 		})
 		return
 	case content[0] != '[':
-		n.wordless(b, setMember(b.span.in(), v.text, "content", string(content)), "a tool's output is neither words nor a list of blocks")
+		n.wordless(b, setMember(b.span.In(), v.Text, "content", string(content)), "a tool's output is neither words nor a list of blocks")
 		return
 	}
-	start := b.span.from() + v.at(keyContent)
+	start := b.span.From() + v.At(format.KeyContent)
 	gjson.ParseBytes(content).ForEach(func(_, c gjson.Result) bool {
-		part, at := valueOf([]byte(c.Raw)), start+c.Index
-		if !part.isObject() {
-			n.wordless(b, finding.Cut{Start: at, End: at + len(c.Raw), New: object{"type": "text", "text": c.String()}.json()}, "a block of a tool's output is not an object")
+		part, at := format.ValueOf([]byte(c.Raw)), start+c.Index
+		if !part.IsObject() {
+			n.wordless(b, finding.Cut{Start: at, End: at + len(c.Raw), New: format.Object{"type": "text", "text": c.String()}.JSON()}, "a block of a tool's output is not an object")
 			return true
 		}
-		switch string(part.word(keyType)) {
+		switch string(part.Word(format.KeyType)) {
 		case "text":
-			if !hasWords(part.raw(keyText)) {
-				bad("an empty text in a tool's output", jsonl.Span{Start: at, End: at + len(c.Raw)}, part.text, "text")
+			if !format.HasWords(part.Raw(format.KeyText)) {
+				bad("an empty text in a tool's output", jsonl.Span{Start: at, End: at + len(c.Raw)}, part.Text, "text")
 			}
 		case "image":
-			n.checkImage(at, part.parsed(), gjson.GetBytes(field(rec, fieldToolResult), "file.base64").String())
+			n.checkImage(at, part.Parsed(), gjson.GetBytes(format.Field(rec, format.FieldToolResult), "file.base64").String())
 		case "document":
-			n.checkDocument(at, part.parsed())
+			n.checkDocument(at, part.Parsed())
 		}
 		return true
 	})
 }
 
 // emptied reports an output without words whose tool's own result tells what they were, and one that is null.
-func (n *node) emptied(rec *session.Record, b *block, v *value) {
-	words := toldContent(field(rec, fieldToolResult), n.version)
+func (n *node) emptied(rec *session.Record, b *block, v *format.Value) {
+	words := toldContent(format.Field(rec, format.FieldToolResult), n.Version)
 	f := fault{
-		rule: ruleBadResult, message: "the output is empty, though the tool's own result tells what it said", at: b.span.from(), fix: finding.Recovered,
+		rule: ruleBadResult, message: "the output is empty, though the tool's own result tells what it said", at: b.span.From(), fix: finding.Recovered,
 		source: "the tool's structured result", impact: onAll(finding.Loses),
 	}
 	switch {
 	case words != nil:
-		f.cuts = []finding.Cut{setRaw(b.span.in(), v.text, "content", words)}
-	case len(v.raw(keyContent)) > 0 && string(v.raw(keyContent)) == "null":
+		f.cuts = []finding.Cut{setRaw(b.span.In(), v.Text, "content", words)}
+	case len(v.Raw(format.KeyContent)) > 0 && string(v.Raw(format.KeyContent)) == "null":
 		f.message, f.fix, f.source, f.lost = "the output is null: clients send that, and the API wants a text or a list", finding.StandIn, "", 1
-		f.impact, f.cuts = onAll(finding.Rejects), []finding.Cut{setMember(b.span.in(), v.text, "content", lostResult)}
+		f.impact, f.cuts = onAll(finding.Rejects), []finding.Cut{setMember(b.span.In(), v.Text, "content", lostResult)}
 	default:
 		return
 	}
@@ -160,7 +161,7 @@ func noText(list []byte) bool {
 // wordless reports something in a tool's output that is neither text nor a block; the cut turns it into text.
 func (n *node) wordless(b *block, cut finding.Cut, message string) {
 	n.fault(fault{
-		rule: ruleBadResult, message: message, at: b.span.from(), fix: finding.Exact, cuts: []finding.Cut{cut},
+		rule: ruleBadResult, message: message, at: b.span.From(), fix: finding.Exact, cuts: []finding.Cut{cut},
 		impact: onAll(finding.Rejects),
 	})
 }

@@ -2,6 +2,8 @@ package claude
 
 import (
 	"slices"
+
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 )
 
 // trunk is the way up from a tip to its root, and the branches that leave it.
@@ -147,7 +149,7 @@ func firstSaid(head *node) *node {
 
 // endsTurn says whether a record ends a turn. Up to 2.1.2, clients do not write why the model stopped, or not in each record.
 func (n *node) endsTurn() bool {
-	return n.stop == "end_turn" || n.stop == "" && n.version != "" && before(n.version, firstProgress) && n.role == roleAssistant && !n.synthetic && slices.ContainsFunc(n.blocks, func(b block) bool { return b.kind == blockText })
+	return n.Stop == "end_turn" || n.Stop == "" && n.Version != "" && format.Before(n.Version, firstProgress) && n.role == roleAssistant && !n.synthetic && slices.ContainsFunc(n.blocks, func(b block) bool { return b.kind == blockText })
 }
 
 // movable is the record to hang behind another branch, to put that in front of the rest of the trunk: the next message, or, if

@@ -1,6 +1,9 @@
 package claude
 
-import "github.com/hist-cli/hist/internal/finding"
+import (
+	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/finding"
+)
 
 // unfinished reports a call at the end that was cut off.
 func (c *Checker) unfinished(n *node) {
@@ -20,21 +23,21 @@ func (c *Checker) closeCall(n *node, id string) *node {
 	if !c.middleTarget() {
 		d.Message = "the call was not answered: the client was stopped while it ran, and a prompt was waiting for its end"
 	}
-	if before(c.readers()[0], "1.0.0") {
+	if format.Before(c.readers()[0], "1.0.0") {
 		d.Impact, d.Message = finding.Rejects, "the call was not answered: the client was stopped while it ran, and sends the call without an output"
 	}
 	end, up := c.closed.end, c.closed.up
 	if c.closed.of != n || n.msg == "" {
 		end, up = c.chained(c.lastSpoken(), d) // of the same answer: see endsWith
 	}
-	m := c.insertResult(d, n, id, newID("result", n.uuid, id), end, finding.After)
+	m := c.insertResult(d, n, id, format.NewID("result", n.uuid, id), end, finding.After)
 	if up != n {
 		c.hang(m, up, d)
 	}
 	c.closed = closed{n, end, m}
-	m.new.parent, m.new.when = m.up.uuid, c.afterAll() // old clients begin at the latest record
-	m.when = m.new.when
-	m.edit.in.Edits[m.edit.at].New.Literal = m.new.json(c.beside)
+	m.new.Parent, m.new.When = m.up.uuid, c.afterAll() // old clients begin at the latest record
+	m.when = m.new.When
+	m.edit.in.Edits[m.edit.at].New.Literal = m.new.JSON(c.beside)
 	return m
 }
 
@@ -43,9 +46,9 @@ func (c *Checker) waitBehind(prompt, output *node) {
 	if output.when == 0 || prompt.when > output.when {
 		return
 	}
-	prompt.new.when = c.afterAll()
-	prompt.when = prompt.new.when
-	prompt.edit.in.Edits[prompt.edit.at].New.Literal = prompt.new.json(c.beside)
+	prompt.new.When = c.afterAll()
+	prompt.when = prompt.new.When
+	prompt.edit.in.Edits[prompt.edit.at].New.Literal = prompt.new.JSON(c.beside)
 }
 
 // closed is a record with calls, of which some have been closed: its other calls are closed behind them.

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 )
 
@@ -28,7 +29,7 @@ func (c *Checker) unknownLinks() {
 		}
 		d := c.add(&draft{about: bad, Finding: finding.Finding{
 			Rule: ruleUnknownLink, Impact: finding.Loses, Fix: finding.Exact,
-			Message: "the chain leads through a record of the type " + quoteType(bad.typ) + ", which the client does not read: it forgets everything above",
+			Message: "the chain leads through a record of the type " + quoteType(bad.Typ) + ", which the client does not read: it forgets everything above",
 		}})
 		c.hang(n, p, d)
 	}
@@ -43,8 +44,8 @@ const firstProgress = "2.1.3"
 // unread says whether a record is a link that clients do not follow. All but old versions follow progress records, which
 // healthy sessions have, too; so these count only if the session is for such an old version or was written by one.
 func (c *Checker) unread(n *node) bool {
-	if n.typ == "progress" && (c.opts.For != "" && before(c.opts.For, "2.1.100") || c.opts.For == "" && before(n.version, firstProgress)) {
+	if n.Typ == "progress" && (c.opts.For != "" && format.Before(c.opts.For, "2.1.100") || c.opts.For == "" && format.Before(n.Version, firstProgress)) {
 		return true
 	}
-	return n.role == roleOther && n.typ != "progress" && !newerThanKnown(n.version)
+	return n.role == roleOther && n.Typ != "progress" && !format.NewerThanKnown(n.Version)
 }

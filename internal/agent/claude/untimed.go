@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 )
 
@@ -82,5 +83,5 @@ func (c *Checker) lastMessage() *node {
 
 // readBy says whether a version in the range from (included) until (excluded) may read the session.
 func (c *Checker) readBy(from, until string) bool {
-	return slices.ContainsFunc(c.readers(), func(v string) bool { return v != "" && !before(v, from) && before(v, until) })
+	return slices.ContainsFunc(c.readers(), func(v string) bool { return v != "" && !format.Before(v, from) && format.Before(v, until) })
 }

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/agent/claude/reader"
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -46,7 +47,7 @@ func newView(list []*node, numbers int, up func(i int) int32, find func(id strin
 	v.session.Outputs = func(i int) iter.Seq[string] { return list[i].each(blockResult) }
 	for i, n := range list {
 		v.session.Records[i] = reader.Record{
-			When: n.when, Up: up(i), Role: n.readAs(), Side: n.side, Mute: !n.sent() || n.filler, Progress: n.typ == "progress",
+			When: n.when, Up: up(i), Role: n.readAs(), Side: n.side, Mute: !n.sent() || n.filler, Progress: n.Typ == "progress",
 			Asks: n.role == roleAssistant && n.calls(),
 		}
 	}
@@ -67,7 +68,7 @@ func (n *node) readAs() reader.Role {
 	case roleLink:
 		return reader.Link
 	}
-	if n.typ == "progress" || newerThanKnown(n.version) {
+	if n.Typ == "progress" || format.NewerThanKnown(n.Version) {
 		return reader.Link
 	}
 	return reader.Unread
@@ -111,7 +112,7 @@ func (v *view) set(way reader.Way) *nodeSet {
 func (c *Checker) asItIs(nodes []*node) (v *view, whole bool) {
 	broken := c.brokenFor()
 	unread := func(n *node) bool {
-		return n.typeLost || n.mended && broken[n.pos().Line] && !c.leads(n) || c.unread(n)
+		return n.typeLost || n.mended && broken[n.Pos().Line] && !c.leads(n) || c.unread(n)
 	}
 	ids := &c.ids
 	maybe := c.some.mended || c.some.mistyped || c.some.odd

@@ -262,7 +262,7 @@ func lineBy(beside *node, parent, uuid, timestamp, typ, more string) []byte {
 	return b.Bytes()
 }
 
-// newID is an id that is always the same for the same record, so that the same operation writes the same bytes.
+// NewID is an id that is always the same for the same record, so that the same operation writes the same bytes.
 func newID(parts ...string) string {
 	h := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	h[6], h[8] = h[6]&0x0f|0x40, h[8]&0x3f|0x80

@@ -1,10 +1,10 @@
-package claude
+package format
 
 import "strings"
 
-// typedOf is what the user typed of a prompt: the client writes commands, and what they print, as prompts with marks of its own.
+// TypedOf is what the user typed of a prompt: the client writes commands, and what they print, as prompts with marks of its own.
 // A command that only clears or shows something asks for nothing.
-func typedOf(prompt string) string {
+func TypedOf(prompt string) string {
 	text := strings.TrimSpace(prompt)
 	switch {
 	case strings.HasPrefix(text, "<local-command-"), strings.HasPrefix(text, "<bash-std"):

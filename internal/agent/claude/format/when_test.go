@@ -1,4 +1,4 @@
-package claude
+package format
 
 import (
 	"testing"
@@ -18,7 +18,7 @@ func TestMillis(t *testing.T) {
 		if at, err := time.Parse(time.RFC3339, text); err == nil {
 			want = at.UnixMilli()
 		}
-		if got := millisOf([]byte(text)); got != want {
+		if got := MillisOf([]byte(text)); got != want {
 			t.Errorf("%q: %d, want %d", text, got, want)
 		}
 	}
@@ -26,13 +26,13 @@ func TestMillis(t *testing.T) {
 
 // TestClock reads times one after the other as each alone is read.
 func TestClock(t *testing.T) {
-	var c clock
+	var c Clock
 	for _, text := range []string{
 		"2026-11-21T22:04:01.137Z", "2026-11-21T22:04:59.999Z", "2026-11-21T22:04:60.000Z", "2026-11-21T22:05:00.000Z", "2026-11-21T22:05:0a.000Z",
 		"2026-11-21T22:05:00,000Z", "2026-11-21T22:05:00.0000", "2026-11-21T22:05:00Z", "2026-11-21T22:05:00+01:00", "", "1969-12-31T23:59:01.500Z", "1969-12-31T23:59:02.500Z",
 		"2026-02-30T00:00:00.000Z", "2026-02-30T00:00:01.000Z", "0000-00-00T00:00:00.000Z",
 	} {
-		if got, want := c.millis([]byte(text)), millisOf([]byte(text)); got != want {
+		if got, want := c.Millis([]byte(text)), MillisOf([]byte(text)); got != want {
 			t.Errorf("%q: %d, want %d", text, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package claude
+package format
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ type Words struct{}
 
 // Time is when a record was written.
 func (Words) Time(rec *session.Record) time.Time {
-	t, err := time.Parse(time.RFC3339, string(text(rec, fieldTimestamp)))
+	t, err := time.Parse(time.RFC3339, string(Text(rec, FieldTimestamp)))
 	if err != nil {
 		return time.Time{}
 	}
@@ -28,7 +28,7 @@ func (Words) Time(rec *session.Record) time.Time {
 // blockOf is the first content block of a kind.
 func blockOf(rec *session.Record, kind string) gjson.Result {
 	var found gjson.Result
-	gjson.ParseBytes(field(rec, fieldContent)).ForEach(func(_, b gjson.Result) bool {
+	gjson.ParseBytes(Field(rec, FieldContent)).ForEach(func(_, b gjson.Result) bool {
 		if b.Get("type").String() == kind {
 			found = b
 		}
@@ -56,11 +56,11 @@ func (Words) Calls(*session.Record) bool { return false }
 
 // Got is what the tool answered.
 func (Words) Got(rec *session.Record) string {
-	return plainText(blockOf(rec, "tool_result").Get("content"))
+	return PlainText(blockOf(rec, "tool_result").Get("content"))
 }
 
-// plainText is the words of a content, one block per line.
-func plainText(content gjson.Result) string {
+// PlainText is the words of a content, one block per line.
+func PlainText(content gjson.Result) string {
 	if content.Type == gjson.String {
 		return content.String()
 	}
@@ -80,19 +80,19 @@ func plainText(content gjson.Result) string {
 // Outcome says how a call ended.
 func (Words) Outcome(rec *session.Record) session.Outcome {
 	b := blockOf(rec, "tool_result")
-	words := plainText(b.Get("content"))
+	words := PlainText(b.Get("content"))
 	o := session.Outcome{State: session.Succeeded}
 	switch {
 	case strings.HasPrefix(words, "[hist: "):
 		o.State = session.StoodIn
-	case string(text(rec, fieldDenial)) != "" || strings.HasPrefix(words, "[Tool call interrupted"):
+	case string(Text(rec, FieldDenial)) != "" || strings.HasPrefix(words, "[Tool call interrupted"):
 		o.State = session.Aborted
 	case b.Get("is_error").Bool():
 		o.State = session.Failed
-	case gjson.GetBytes(field(rec, fieldToolResult), "backgroundTaskId").String() != "":
+	case gjson.GetBytes(Field(rec, FieldToolResult), "backgroundTaskId").String() != "":
 		o.State = session.Running
 	}
-	if ms := gjson.GetBytes(field(rec, fieldToolResult), "totalDurationMs"); ms.Exists() {
+	if ms := gjson.GetBytes(Field(rec, FieldToolResult), "totalDurationMs"); ms.Exists() {
 		o.Took = time.Duration(ms.Int()) * time.Millisecond
 	}
 	return o
@@ -100,26 +100,26 @@ func (Words) Outcome(rec *session.Record) session.Outcome {
 
 // Message is the words of a message.
 func (Words) Message(rec *session.Record) (words string, images int) {
-	content := gjson.ParseBytes(field(rec, fieldContent))
+	content := gjson.ParseBytes(Field(rec, FieldContent))
 	content.ForEach(func(_, b gjson.Result) bool {
 		if b.Get("type").String() == "image" {
 			images++
 		}
 		return true
 	})
-	return plainText(content), images
+	return PlainText(content), images
 }
 
-// synthetic is the model that the client names in answers that it has written itself.
-const synthetic = "<synthetic>"
+// Synthetic is the model that the client names in answers that it has written itself.
+const Synthetic = "<synthetic>"
 
 // Place is the working directory and the model of a turn, of records that are about these. An answer or a call gives the model
 // alone: a command that changes its own directory does not move the turn.
 func (Words) Place(rec *session.Record) (cwd, model string) {
 	if rec.Kind == session.Context {
-		return decoded(rec, fieldCwd), gjson.GetBytes(rec.Raw, "attachment.identity.modelId").String()
+		return Decoded(rec, FieldCwd), gjson.GetBytes(rec.Raw, "attachment.identity.modelId").String()
 	}
-	if model = string(text(rec, fieldModel)); model == synthetic {
+	if model = string(Text(rec, FieldModel)); model == Synthetic {
 		model = ""
 	}
 	return "", model
@@ -128,14 +128,14 @@ func (Words) Place(rec *session.Record) (cwd, model string) {
 // Ending reads an API error, an interruption, or the duration of a turn.
 func (Words) Ending(rec *session.Record) session.Ending {
 	switch {
-	case isTrue(rec, fieldAPIError):
+	case IsTrue(rec, FieldAPIError):
 		words, _ := Words{}.Message(rec)
 		name := gjson.GetBytes(rec.Raw, "error").String()
 		if name == "" {
 			name = "api_error"
 		}
 		return session.Ending{Error: name, Message: words}
-	case string(text(rec, fieldSubtype)) == "turn_duration":
+	case string(Text(rec, FieldSubtype)) == "turn_duration":
 		return session.Ending{Took: time.Duration(gjson.GetBytes(rec.Raw, "durationMs").Int()) * time.Millisecond}
 	}
 	return session.Ending{Aborted: true, Reason: "interrupted"}
@@ -177,12 +177,12 @@ func (Words) Era(string) agent.Era { return agent.Era{Turns: true} }
 // TurnMark is a record that says nothing: a prompt begins a turn.
 func (Words) TurnMark() []byte { return []byte(`{"type":"mode","mode":"normal","sessionId":""}`) }
 
-// about reads a session's metadata from the records in its first bytes.
-func about(head []byte) agent.About {
+// About reads a session's metadata from the records in its first bytes.
+func About(head []byte) agent.About {
 	var a agent.About
-	scanner := jsonl.NewScanner(shape)
+	scanner := jsonl.NewScanner(Shape)
 	defer scanner.Done()
-	rec := session.Record{Spans: make([]jsonl.Span, fieldCount)}
+	rec := session.Record{Spans: make([]jsonl.Span, FieldCount)}
 	readable := false
 	for line := range bytes.Lines(head) {
 		rec.Raw = bytes.TrimSpace(line)
@@ -190,14 +190,14 @@ func about(head []byte) agent.About {
 			continue
 		}
 		readable = true
-		if id := decoded(&rec, fieldSession); id != "" && a.Info.ID == "" {
+		if id := Decoded(&rec, FieldSession); id != "" && a.Info.ID == "" {
 			a.Info.ID, a.Info.SessionID = id, id
 		}
-		if !inTree(&rec) || isTrue(&rec, fieldSidechain) {
+		if !InTree(&rec) || IsTrue(&rec, FieldSidechain) {
 			continue
 		}
-		a.Info.CWD, a.Info.Version, a.Info.Branch = decoded(&rec, fieldCwd), decoded(&rec, fieldVersion), decoded(&rec, fieldBranch)
-		a.Info.Source = decoded(&rec, fieldEntrypoint)
+		a.Info.CWD, a.Info.Version, a.Info.Branch = Decoded(&rec, FieldCwd), Decoded(&rec, FieldVersion), Decoded(&rec, FieldBranch)
+		a.Info.Source = Decoded(&rec, FieldEntrypoint)
 		a.Created = Words{}.Time(&rec)
 		return a
 	}

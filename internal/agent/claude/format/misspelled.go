@@ -1,4 +1,4 @@
-package claude
+package format
 
 import (
 	"slices"
@@ -37,7 +37,7 @@ func (Decoder) Misspelled(rec *session.Record) (at int, was byte, ok bool) {
 		return 0, 0, false
 	}
 	f := flips{raw: rec.Raw}
-	f.record(pastSpace(rec.Raw, 0))
+	f.record(PastSpace(rec.Raw, 0))
 	if len(f.found) != 1 {
 		return 0, 0, false
 	}
@@ -54,38 +54,38 @@ func lacksNothing(rec *session.Record) bool {
 		}
 		return true
 	}
-	switch string(text(rec, fieldType)) {
+	switch string(Text(rec, FieldType)) {
 	case "user", "assistant":
-		if !has(fieldUUID, fieldParent, fieldTimestamp, fieldContent) {
+		if !has(FieldUUID, FieldParent, FieldTimestamp, FieldContent) {
 			return false
 		}
-		if field(rec, fieldContent)[0] != '[' || !has(fieldBlock) {
+		if Field(rec, FieldContent)[0] != '[' || !has(FieldBlock) {
 			return true
 		}
-		switch string(text(rec, fieldBlockType)) {
+		switch string(Text(rec, FieldBlockType)) {
 		case "text":
-			return has(fieldBlockText)
+			return has(FieldBlockText)
 		case "tool_use":
-			return has(fieldBlockID, fieldBlockName, fieldBlockInput)
+			return has(FieldBlockID, FieldBlockName, FieldBlockInput)
 		case "tool_result":
-			return has(fieldResultID, fieldBlockContent)
+			return has(FieldResultID, FieldBlockContent)
 		case "thinking":
-			return has(fieldBlockThinking, fieldBlockSignature)
+			return has(FieldBlockThinking, FieldBlockSignature)
 		case "redacted_thinking", "image", "document":
 			return true
 		}
 		return false
 	case "system":
-		return has(fieldUUID, fieldParent, fieldTimestamp, fieldSubtype) && (string(text(rec, fieldSubtype)) != compactBoundary || has(fieldCompact, fieldLogicalParent))
+		return has(FieldUUID, FieldParent, FieldTimestamp, FieldSubtype) && (string(Text(rec, FieldSubtype)) != compactBoundary || has(FieldCompact, FieldLogicalParent))
 	case "attachment":
-		return has(fieldUUID, fieldParent, fieldTimestamp)
+		return has(FieldUUID, FieldParent, FieldTimestamp)
 	case "last-prompt":
-		return has(fieldLeaf, fieldLastPrompt)
+		return has(FieldLeaf, FieldLastPrompt)
 	case "":
-		return !has(fieldParent)
+		return !has(FieldParent)
 	}
 	for name := range needed {
-		if session.FlippedAt(string(text(rec, fieldType)), name) >= 0 {
+		if session.FlippedAt(string(Text(rec, FieldType)), name) >= 0 {
 			return false
 		}
 	}
@@ -117,7 +117,7 @@ func (f *flips) record(at int) {
 	f.keys(at, members, lacks)
 	if typ == "system" {
 		if _, names := f.member(at, members, "subtype"); names != nil {
-			f.value(at+names.at, f.raw[at+names.at:at+names.end], compactBoundary)
+			f.value(at+names.At, f.raw[at+names.At:at+names.end], compactBoundary)
 		}
 	}
 	if message, m := f.member(at, members, "message"); m != nil && (typ == "user" || typ == "assistant") {
@@ -136,17 +136,17 @@ func (f *flips) message(at int) {
 	if m == nil || f.raw[content] != '[' {
 		return
 	}
-	for i := pastSpace(f.raw, content+1); i < len(f.raw) && f.raw[i] == '{'; {
+	for i := PastSpace(f.raw, content+1); i < len(f.raw) && f.raw[i] == '{'; {
 		blocks, size := cutObject(nil, f.raw[i:])
 		f.keys(i, blocks, neededIn[f.typeOf(i, blocks, neededIn)])
-		if i = pastSpace(f.raw, i+size); i < len(f.raw) && f.raw[i] == ',' {
-			i = pastSpace(f.raw, i+1)
+		if i = PastSpace(f.raw, i+size); i < len(f.raw) && f.raw[i] == ',' {
+			i = PastSpace(f.raw, i+1)
 		}
 	}
 }
 
 // typeOf is the type of an object, "" if it has none or one with a flipped bit.
-func (f *flips) typeOf(at int, members []entry, types map[string][]string) string {
+func (f *flips) typeOf(at int, members []Entry, types map[string][]string) string {
 	_, m := f.member(at, members, "type")
 	if m == nil {
 		f.keys(at, members, []string{"type"})
@@ -157,39 +157,39 @@ func (f *flips) typeOf(at int, members []entry, types map[string][]string) strin
 		return typ
 	}
 	for name := range types {
-		f.value(at+m.at, f.raw[at+m.at:at+m.end], name)
+		f.value(at+m.At, f.raw[at+m.At:at+m.end], name)
 	}
 	return ""
 }
 
 // member is the member with a key, and where its value begins in the record; nil if the object has none.
-func (f *flips) member(at int, members []entry, key string) (value int, m *entry) {
+func (f *flips) member(at int, members []Entry, key string) (value int, m *Entry) {
 	for i := range members {
-		if m := &members[i]; string(f.raw[at+m.keyAt+1:at+m.keyEnd-1]) == key {
-			return at + m.at, m
+		if m := &members[i]; string(f.raw[at+m.KeyAt+1:at+m.keyEnd-1]) == key {
+			return at + m.At, m
 		}
 	}
 	return 0, nil
 }
 
 // word is the text of a member, "" if it is not a string.
-func (f *flips) word(at int, members []entry, key string) string {
+func (f *flips) word(at int, members []Entry, key string) string {
 	value, m := f.member(at, members, key)
-	if m == nil || m.end-m.at < 2 || f.raw[value] != '"' {
+	if m == nil || m.end-m.At < 2 || f.raw[value] != '"' {
 		return ""
 	}
 	return string(f.raw[value+1 : at+m.end-1])
 }
 
 // keys looks for keys that an object lacks.
-func (f *flips) keys(at int, members []entry, lacks []string) {
+func (f *flips) keys(at int, members []Entry, lacks []string) {
 	for _, key := range lacks {
 		if _, m := f.member(at, members, key); m != nil {
 			continue
 		}
 		for i := range members {
 			m := &members[i]
-			f.value(at+m.keyAt, f.raw[at+m.keyAt:at+m.keyEnd], key)
+			f.value(at+m.KeyAt, f.raw[at+m.KeyAt:at+m.keyEnd], key)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package claude
+package format
 
 import (
 	"bytes"
@@ -11,10 +11,10 @@ import (
 type Decoder struct{}
 
 // Shape is the fields that Decode wants.
-func (Decoder) Shape() *jsonl.Shape { return shape }
+func (Decoder) Shape() *jsonl.Shape { return Shape }
 
 // Paths is the number of fields in Shape.
-func (Decoder) Paths() int { return fieldCount }
+func (Decoder) Paths() int { return FieldCount }
 
 // Starts are the beginnings of a record: those of the conversation begin with their parent, others with their type. Content
 // blocks begin with a type, too, so record types are spelt out.
@@ -37,10 +37,10 @@ func startList(types ...string) [][]byte {
 // Envelope says whether the object has what only a record has: a parent, an id of its own or of the session, or a type that is
 // bookkeeping of the client's.
 func (Decoder) Envelope(rec *session.Record) bool {
-	if len(field(rec, fieldParent)) > 0 || len(field(rec, fieldSession)) > 0 || len(text(rec, fieldUUID)) > 0 {
+	if len(Field(rec, FieldParent)) > 0 || len(Field(rec, FieldSession)) > 0 || len(Text(rec, FieldUUID)) > 0 {
 		return true
 	}
-	switch string(text(rec, fieldType)) {
+	switch string(Text(rec, FieldType)) {
 	case "summary", "last-prompt", "file-history-snapshot", "file-history-delta", "custom-title":
 		return true
 	}
@@ -49,19 +49,19 @@ func (Decoder) Envelope(rec *session.Record) bool {
 
 // Complete says whether a record that was cut off, and closed behind its last whole member, still holds a message.
 func (Decoder) Complete(rec *session.Record) bool {
-	if len(text(rec, fieldResultID)) > 0 && len(field(rec, fieldBlockContent)) == 0 {
+	if len(Text(rec, FieldResultID)) > 0 && len(Field(rec, FieldBlockContent)) == 0 {
 		return false // an output that lost its content would look like the output of a tool that said nothing
 	}
-	return len(field(rec, fieldContent)) > 2 && len(text(rec, fieldRole)) > 0 && len(field(rec, fieldParent)) > 0
+	return len(Field(rec, FieldContent)) > 2 && len(Text(rec, FieldRole)) > 0 && len(Field(rec, FieldParent)) > 0
 }
 
 // TextCut says whether the byte of rec.Raw at offset at lies in the words of a message or of a tool's output.
 func (Decoder) TextCut(rec *session.Record, at int) bool {
-	span := rec.Spans[fieldContent]
-	if at < span.Start || at >= span.End || len(text(rec, fieldRole)) == 0 || len(field(rec, fieldParent)) == 0 {
+	span := rec.Spans[FieldContent]
+	if at < span.Start || at >= span.End || len(Text(rec, FieldRole)) == 0 || len(Field(rec, FieldParent)) == 0 {
 		return false
 	}
-	raw := field(rec, fieldContent)
+	raw := Field(rec, FieldContent)
 	if raw[0] == '"' {
 		return true
 	}
@@ -78,13 +78,13 @@ func (Decoder) Decode(rec *session.Record) {
 	rec.ID, rec.CallID, rec.TurnID, rec.Role = nil, nil, nil, nil
 	rec.Model, rec.Boundary, rec.Answer = false, false, false
 	rec.Ordinal, rec.Prepared = session.Ordinal{}, nil
-	typ := typeName(text(rec, fieldType))
+	typ := typeName(Text(rec, FieldType))
 	rec.Type = typ
 	switch typ {
 	case "user", "assistant":
 		decodeMessage(rec)
 	case "system":
-		if sub := text(rec, fieldSubtype); len(sub) > 0 {
+		if sub := Text(rec, FieldSubtype); len(sub) > 0 {
 			rec.Type = "system/" + string(sub)
 		}
 		switch rec.Type {
@@ -94,7 +94,7 @@ func (Decoder) Decode(rec *session.Record) {
 			rec.Kind = session.TurnEnd
 		}
 	case "attachment":
-		switch string(text(rec, fieldAttachment)) {
+		switch string(Text(rec, FieldAttachment)) {
 		case "environment", "model":
 			rec.Kind = session.Context
 		}
@@ -126,33 +126,33 @@ func blockName(typ, block string) string {
 
 // decodeMessage decodes the records that the model sees.
 func decodeMessage(rec *session.Record) {
-	rec.Role = text(rec, fieldRole)
-	rec.TurnID = text(rec, fieldPromptID)
-	if len(field(rec, fieldMessage)) == 0 {
+	rec.Role = Text(rec, FieldRole)
+	rec.TurnID = Text(rec, FieldPromptID)
+	if len(Field(rec, FieldMessage)) == 0 {
 		return
 	}
 	rec.Kind = session.Message
-	if isTrue(rec, fieldAPIError) {
+	if IsTrue(rec, FieldAPIError) {
 		rec.Kind = session.TurnEnd
 		return
 	}
-	side := isTrue(rec, fieldSidechain)
-	rec.Model = !side && !isTrue(rec, fieldAPIError)
+	side := IsTrue(rec, FieldSidechain)
+	rec.Model = !side && !IsTrue(rec, FieldAPIError)
 	if rec.Type == "assistant" {
 		rec.Answer = rec.Model
-		rec.ID = text(rec, fieldMessageID)
+		rec.ID = Text(rec, FieldMessageID)
 	}
-	switch string(text(rec, fieldBlockType)) {
+	switch string(Text(rec, FieldBlockType)) {
 	case "tool_use":
-		rec.CallID = text(rec, fieldBlockID)
+		rec.CallID = Text(rec, FieldBlockID)
 		rec.Kind, rec.Family, rec.Type = session.Call, session.Function, blockName(rec.Type, "/tool_use")
 	case "tool_result":
-		rec.CallID = text(rec, fieldResultID)
+		rec.CallID = Text(rec, FieldResultID)
 		rec.Kind, rec.Family, rec.Type = session.Output, session.Function, blockName(rec.Type, "/tool_result")
 	case "thinking":
 		rec.Type = blockName(rec.Type, "/thinking")
 	default:
-		rec.Boundary = rec.Type == "user" && rec.Model && !isTrue(rec, fieldMeta) && !isTrue(rec, fieldSummary) && asks(field(rec, fieldContent))
+		rec.Boundary = rec.Type == "user" && rec.Model && !IsTrue(rec, FieldMeta) && !IsTrue(rec, FieldSummary) && asks(Field(rec, FieldContent))
 	}
 	if len(rec.CallID) == 0 {
 		rec.Kind, rec.Family = session.Message, session.NoFamily

@@ -1,4 +1,4 @@
-package claude
+package format
 
 import "github.com/hist-cli/hist/internal/session"
 

@@ -1,4 +1,4 @@
-package claude
+package format
 
 import "testing"
 
@@ -13,7 +13,7 @@ func TestTyped(t *testing.T) {
 		"<bash-stdout>rake</bash-stdout>":  "",
 		"<command-name>cut off":            "",
 	} {
-		if got := typedOf(prompt); got != want {
+		if got := TypedOf(prompt); got != want {
 			t.Errorf("%q: %q, want %q", prompt, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package claude
+package format
 
 import (
 	"bytes"
@@ -8,9 +8,9 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// keeper stores short texts of records one after the other. Each record has some, all are kept to the end, and an allocation
+// Keeper stores short texts of records one after the other. Each record has some, all are kept to the end, and an allocation
 // for each would cost more than reading them. Nothing that it keeps shares memory with a record.
-type keeper struct {
+type Keeper struct {
 	room  strings.Builder
 	names map[string]string // of tools: there are few
 }
@@ -19,7 +19,7 @@ type keeper struct {
 const textsAtOnce = 8 << 10
 
 // keep is a copy of a text.
-func (t *keeper) keep(text []byte) string {
+func (t *Keeper) keep(text []byte) string {
 	if t.room.Cap()-t.room.Len() < len(text) {
 		t.room = strings.Builder{}
 		t.room.Grow(max(textsAtOnce, len(text)))
@@ -29,36 +29,36 @@ func (t *keeper) keep(text []byte) string {
 	return t.room.String()[from:]
 }
 
-// decoded is a string field with its escapes resolved, "" if it is absent or no string.
-func (t *keeper) decoded(rec *session.Record, f int) string {
-	if raw := text(rec, f); bytes.IndexByte(raw, '\\') < 0 {
+// Decoded is a string field with its escapes resolved, "" if it is absent or no string.
+func (t *Keeper) Decoded(rec *session.Record, f int) string {
+	if raw := Text(rec, f); bytes.IndexByte(raw, '\\') < 0 {
 		return t.keep(raw)
 	}
-	return decoded(rec, f)
+	return Decoded(rec, f)
 }
 
-// as is decoded for a field that usually has a value which is kept already.
-func (t *keeper) as(kept string, rec *session.Record, f int) string {
-	if raw := text(rec, f); string(raw) == kept && bytes.IndexByte(raw, '\\') < 0 {
+// As is decoded for a field that usually has a value which is kept already.
+func (t *Keeper) As(kept string, rec *session.Record, f int) string {
+	if raw := Text(rec, f); string(raw) == kept && bytes.IndexByte(raw, '\\') < 0 {
 		return kept
 	}
-	return t.decoded(rec, f)
+	return t.Decoded(rec, f)
 }
 
-// id is the id of a call, and where in the record it stands.
-func (t *keeper) id(v *value, name key, block int) (string, span) {
+// ID is the id of a call, and where in the record it stands.
+func (t *Keeper) ID(v *Value, name Key, block int) (string, Span) {
 	m := v.member(name)
 	if m == nil {
-		return "", span{}
+		return "", Span{}
 	}
-	return t.keep(v.word(name)), spanOf(jsonl.Span{Start: block + m.at, End: block + m.end})
+	return t.keep(v.Word(name)), SpanOf(jsonl.Span{Start: block + m.At, End: block + m.end})
 }
 
 // maxNames is how many names of tools are remembered, so that each is stored once.
 const maxNames = 1 << 10
 
-// name is that of a tool.
-func (t *keeper) name(text []byte) string {
+// Name is that of a tool.
+func (t *Keeper) Name(text []byte) string {
 	name, known := t.names[string(text)]
 	if known {
 		return name

@@ -1,4 +1,4 @@
-package claude
+package format
 
 import (
 	"testing"
@@ -19,27 +19,27 @@ func FuzzValue(f *testing.F) {
 			return
 		}
 		raw = gjson.Parse(raw).Raw
-		v, want := valueOf([]byte(raw)), gjson.Parse(raw)
+		v, want := ValueOf([]byte(raw)), gjson.Parse(raw)
 		if !want.IsObject() {
-			if len(v.members) > 0 || string(v.text) != want.Raw {
+			if len(v.Members) > 0 || string(v.Text) != want.Raw {
 				t.Fatalf("%q: %+v", raw, v)
 			}
 			return
 		}
 		i := 0
 		want.ForEach(func(key, value gjson.Result) bool {
-			if i == len(v.members) {
+			if i == len(v.Members) {
 				t.Fatalf("%q: %d members, and there is %s", raw, i, key.Raw)
 			}
-			m := v.members[i]
-			if string(v.name(&m)) != key.String() || keys[m.key] != key.String() && m.key != keyOther || m.keyAt != key.Index || m.at != value.Index || raw[m.at:m.end] != value.Raw || string(wordOf([]byte(raw[m.at:m.end]))) != value.String() {
+			m := v.Members[i]
+			if string(v.Name(&m)) != key.String() || keys[m.Key] != key.String() && m.Key != KeyOther || m.KeyAt != key.Index || m.At != value.Index || raw[m.At:m.end] != value.Raw || string(WordOf([]byte(raw[m.At:m.end]))) != value.String() {
 				t.Fatalf("%q: %+v is %s at %d: %q at %d", raw, m, key.Raw, key.Index, value.Raw, value.Index)
 			}
 			i++
 			return true
 		})
-		if i != len(v.members) {
-			t.Fatalf("%q: %d members, want %d", raw, len(v.members), i)
+		if i != len(v.Members) {
+			t.Fatalf("%q: %d members, want %d", raw, len(v.Members), i)
 		}
 	})
 }
@@ -48,7 +48,7 @@ func TestHasWords(t *testing.T) {
 	for raw, want := range map[string]bool{
 		``: false, `""`: false, `" "`: false, `"\n\t "`: false, `" a"`: true, `"a"`: true, `"\u0020"`: false, `"\u00a0"`: false, `"\u3042"`: true, `"é"`: true, `"\\"`: true, "\"\u3000\"": false, "\" \u3000a\"": true, `"\b"`: true, `7`: false, `null`: false, `["a"]`: false,
 	} {
-		if got := hasWords([]byte(raw)); got != want {
+		if got := HasWords([]byte(raw)); got != want {
 			t.Errorf("%s: %t", raw, got)
 		}
 	}

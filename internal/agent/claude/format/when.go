@@ -1,4 +1,4 @@
-package claude
+package format
 
 import (
 	"time"
@@ -6,12 +6,12 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// timeForm is the layout of a client's times.
-const timeForm = "2006-01-02T15:04:05.000Z"
+// TimeForm is the layout of a client's times.
+const TimeForm = "2006-01-02T15:04:05.000Z"
 
-// millisOf reads a record's time, in milliseconds since 1970; 0 if it is not a time.
-func millisOf(text []byte) int64 {
-	if t, ok := session.ReadTime(timeForm, text); ok {
+// MillisOf reads a record's time, in milliseconds since 1970; 0 if it is not a time.
+func MillisOf(text []byte) int64 {
+	if t, ok := session.ReadTime(TimeForm, text); ok {
 		return t.UnixMilli()
 	}
 	t, err := time.Parse(time.RFC3339, string(text))
@@ -21,18 +21,18 @@ func millisOf(text []byte) int64 {
 	return t.UnixMilli()
 }
 
-// clock reads the times of records one after the other: most are in the same minute as the one before.
-type clock struct {
+// Clock reads the times of records one after the other: most are in the same minute as the one before.
+type Clock struct {
 	minute [len("2006-01-02T15:04:")]byte
 	begins int64 // of the minute, in milliseconds since 1970
 }
 
-// millis is millisOf.
-func (c *clock) millis(text []byte) int64 {
+// Millis is MillisOf.
+func (c *Clock) Millis(text []byte) int64 {
 	const form = "00.000Z"
 	if len(text) != len(c.minute)+len(form) || string(text[:len(c.minute)]) != string(c.minute[:]) {
-		when := millisOf(text)
-		if t := text; len(t) == len(timeForm) && when > 0 && t[len(t)-1] == 'Z' {
+		when := MillisOf(text)
+		if t := text; len(t) == len(TimeForm) && when > 0 && t[len(t)-1] == 'Z' {
 			copy(c.minute[:], t)
 			c.begins = when - when%60_000
 		}
@@ -43,16 +43,16 @@ func (c *clock) millis(text []byte) int64 {
 		switch {
 		case form[i] != '0':
 			if digit != form[i] {
-				return millisOf(text)
+				return MillisOf(text)
 			}
 		case digit < '0' || digit > '9':
-			return millisOf(text)
+			return MillisOf(text)
 		default:
 			within = within*10 + int64(digit-'0')
 		}
 	}
 	if within >= 60_000 {
-		return millisOf(text)
+		return MillisOf(text)
 	}
 	return c.begins + within
 }
