@@ -12,10 +12,13 @@ import (
 // Span is a jsonl.Span in half the memory: no line is longer than an int32 can count.
 type Span struct{ start, end int32 }
 
+// SpanOf is a jsonl.Span in half its memory.
 func SpanOf(s jsonl.Span) Span { return Span{int32(s.Start), int32(s.End)} }
 
+// From is the offset of its first byte.
 func (s Span) From() int { return int(s.start) }
 
+// To is the offset behind its last byte.
 func (s Span) To() int { return int(s.end) }
 
 // In converts it back.
@@ -27,9 +30,10 @@ type Place struct {
 	part               int32
 }
 
+// PlaceOf is where a finding's record is.
 func PlaceOf(r finding.Ref) Place { return Place{r.Pos.Line, r.Offset, r.Size, r.Pos.Part} }
 
-// Set is PlaceOf where a record is, without a value that is put together first (see finding.Ref.Set).
+// Set is PlaceOf of a record in hand, without a value that is put together first (see finding.Ref.Set).
 func (p *Place) Set(rec *session.Record) {
 	p.line, p.Offset, p.size, p.part = rec.Pos.Line, rec.Offset, rec.Size, rec.Pos.Part
 }
