@@ -96,6 +96,27 @@ func TestLayers(t *testing.T) {
 	}
 }
 
+// claudeRooms are the rooms of Claude Code's folder in the order of the flow: each imports only those in front of it.
+var claudeRooms = []string{"reader", "format", "faults", ""}
+
+// TestRooms: no arrow between the rooms of an agent's folder runs back, and none is too large to be overseen.
+func TestRooms(t *testing.T) {
+	const folder = "internal/agent/claude"
+	room := func(pkg string) int {
+		return slices.Index(claudeRooms, strings.TrimPrefix(strings.TrimPrefix(pkg, folder), "/"))
+	}
+	for pkg, used := range imports(t, "../..") {
+		if !below(pkg, folder) {
+			continue
+		}
+		for _, u := range used {
+			if from, to := room(pkg), room(u); below(u, folder) && from >= 0 && to > from {
+				t.Errorf("%s imports %s: the arrow runs back", pkg, u)
+			}
+		}
+	}
+}
+
 // TestLintLinksNoDatabase: who only lints gets no SQLite; what a home's databases keep is read by who hands it in.
 func TestLintLinksNoDatabase(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "../../lint").Output()

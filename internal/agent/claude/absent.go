@@ -14,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -32,7 +33,7 @@ func inspect(home string) (list []agent.Said) {
 			folders = append(folders, path)
 		case days > 0:
 			if words := due(path, days); words != "" {
-				list = append(list, agent.Said{Path: path, Finding: finding.Finding{Rule: ruleRetention, Impact: finding.Notes, Pos: session.Pos{Line: 1}, Message: words}})
+				list = append(list, agent.Said{Path: path, Finding: finding.Finding{Rule: faults.Retention, Impact: finding.Notes, Pos: session.Pos{Line: 1}, Message: words}})
 			}
 		}
 	}
@@ -71,7 +72,7 @@ func absent(home string, folders []string, days int64) (list []agent.Said) {
 			continue // some versions write the session when it ends
 		}
 		list = append(list, agent.Said{Path: dir + extension, Finding: finding.Finding{
-			Rule: ruleNeverWritten, Impact: finding.Blocks, Pos: session.Pos{Line: 1},
+			Rule: faults.NeverWritten, Impact: finding.Blocks, Pos: session.Pos{Line: 1},
 			Message: fmt.Sprintf("the session file is missing, but its folder is there (sub-agent conversations: %d, outputs: %d): the client never wrote the file, or has deleted it; prompts may be left in history.jsonl", parts, outputs),
 		}})
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
@@ -24,7 +25,7 @@ const name = "claude"
 var Agent = &agent.Agent{
 	Name: name, Title: "Claude Code",
 	Claims: claims, ReadName: readName, NewName: newName,
-	Decoder: preparing{}, NewHistory: func() check.History { return &History{} }, NewCheckers: newCheckers, Rules: Rules, Effect: effect,
+	Decoder: preparing{}, NewHistory: func() check.History { return &History{} }, NewCheckers: newCheckers, Rules: faults.Rules, Effect: faults.Effect,
 	NewLinks: func(session.Info, string) agent.Links { return agent.NoLinks{} }, Branched: true,
 	Words: format.Words{}, Typed: format.TypedOf, Outline: outline, About: format.About, Part: part,
 	ReadSent: readSent, RuleFor: ruleFor, TriesAgain: triesAgain,

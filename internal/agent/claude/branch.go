@@ -3,6 +3,7 @@ package claude
 import (
 	"fmt"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/finding"
 )
 
@@ -27,7 +28,7 @@ func (c *Checker) branches() {
 			return
 		}
 		d := c.add(&draft{about: head, always: true, Finding: finding.Finding{
-			Rule: ruleLostBranch, Impact: finding.Loses, Fix: finding.Exact,
+			Rule: faults.LostBranch, Impact: finding.Loses, Fix: finding.Exact,
 			Message: "two records have the same parent, and no rewind explains it: the client sends one branch only and forgets this one",
 		}})
 		if round == maxBranches {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -99,7 +100,7 @@ func (c *Checker) open(call *node, b *block) bool {
 func (c *Checker) matchIDs(m, call *node, b *block) {
 	named := m.blocks[0].id
 	d := &draft{about: m, Finding: finding.Finding{
-		Rule: ruleWrongResultID, Impact: c.worst(oldAndNewer(finding.Rejects, finding.Loses)), Fix: finding.Exact,
+		Rule: faults.WrongResultID, Impact: c.worst(faults.OldAndNewer(finding.Rejects, finding.Loses)), Fix: finding.Exact,
 		Message: "the output's parent is one call, but it names another: the client drops both",
 	}, also: []*node{call}}
 	shared := c.calls()[b.id] != call
@@ -263,7 +264,7 @@ func (c *Checker) outputsOf(id string) *outputs {
 // writtenTwice removes a call that repeats an earlier one, word for word, in a record with another id.
 func (c *Checker) writtenTwice(n *node) {
 	d := c.add(&draft{about: n, Finding: finding.Finding{
-		Rule: ruleDuplicateCallID, Impact: c.worst(oldAndNewer(finding.Rejects, finding.Loses)), Fix: finding.SetAside,
+		Rule: faults.DuplicateCallID, Impact: c.worst(faults.OldAndNewer(finding.Rejects, finding.Loses)), Fix: finding.SetAside,
 		Message: "the same call was written before, word for word: the client drops this one with its output",
 	}})
 	c.drop(n, d)
@@ -274,7 +275,7 @@ func (c *Checker) renamePair(n *node, b *block, shared *outputs) {
 	old := b.id
 	id := fresh(old, n.uuid)
 	d := c.add(&draft{about: n, Finding: finding.Finding{
-		Rule: ruleDuplicateCallID, Impact: c.worst(oldAndNewer(finding.Rejects, finding.Loses)), Fix: finding.Exact,
+		Rule: faults.DuplicateCallID, Impact: c.worst(faults.OldAndNewer(finding.Rejects, finding.Loses)), Fix: finding.Exact,
 		Message: "an earlier call has the same id: the client drops this one with its output",
 	}})
 	if !c.chosen(d) {
@@ -352,7 +353,7 @@ func (c *Checker) badCallIDs() {
 func (c *Checker) validateID(n *node, b *block, shared *outputs) {
 	old, id := b.id, fresh(b.id, n.uuid)
 	d := c.add(&draft{about: n, Finding: finding.Finding{
-		Rule: ruleBadCallID, Impact: finding.Rejects, Fix: finding.Exact,
+		Rule: faults.BadCallID, Impact: finding.Rejects, Fix: finding.Exact,
 		Message: "the API does not accept the call's id",
 	}})
 	if !c.chosen(d) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -25,7 +26,7 @@ func (c *Checker) chooseBranch() {
 		if len(named) > 1 {
 			message = "several records have ids that begin like this; give more of it"
 		}
-		c.add(&draft{about: c.nodes[0], always: true, Finding: finding.Finding{Rule: ruleWrongLeaf, Impact: finding.Loses, Message: message}})
+		c.add(&draft{about: c.nodes[0], always: true, Finding: finding.Finding{Rule: faults.WrongLeaf, Impact: finding.Loses, Message: message}})
 		return
 	}
 	if tip := c.tipOf(c.leaf); tip != nil && under(tip, named[0]) {
@@ -34,7 +35,7 @@ func (c *Checker) chooseBranch() {
 	}
 	end := c.deepest(named[0])
 	d := c.add(&draft{about: end, always: true, Finding: finding.Finding{
-		Rule: ruleWrongLeaf, Impact: finding.Loses, Fix: finding.Exact,
+		Rule: faults.WrongLeaf, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "the branch that was asked for ends here, but the client starts on another; versions before 2.1.215 go by the times and ignore this",
 	}})
 	c.pointAt(d, end, true)
@@ -46,7 +47,7 @@ func (c *Checker) confirm(tip *node) {
 		return
 	}
 	d := c.add(&draft{about: tip, always: true, Finding: finding.Finding{
-		Rule: ruleWrongLeaf, Impact: finding.Loses, Fix: finding.Exact,
+		Rule: faults.WrongLeaf, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "the branch that was asked for ends here, as the client has it; nothing says yet that the others were left on purpose",
 	}})
 	c.pointAt(d, tip, true)
@@ -153,7 +154,7 @@ func (c *Checker) chain(call *node, results []*node) {
 		}
 		if d == nil {
 			d = c.add(&draft{about: r, always: true, Finding: finding.Finding{
-				Rule: ruleLostBranch, Impact: finding.Loses, Fix: finding.Exact,
+				Rule: faults.LostBranch, Impact: finding.Loses, Fix: finding.Exact,
 				Message: "the outputs of parallel calls are separate branches: versions up to 2.1.2 follow one of them, and lose the other call with its output",
 			}})
 		}

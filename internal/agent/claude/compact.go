@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -27,7 +28,7 @@ func (c *Checker) addBoundary(first *node, id string, d *draft) {
 	if d == nil {
 		d = c.add(&draft{about: first, Finding: finding.Finding{Impact: finding.Loses, Fix: finding.Exact}})
 	}
-	d.Rule = ruleLostBoundary
+	d.Rule = faults.LostBoundary
 	d.Message = "the mark in front of this summary is not in the file: the client sends the whole history before the compaction again"
 	p, summary := c.before(first), c.summaryFrom(first)
 	about := format.Object{"trigger": "auto", "preTokens": 0}
@@ -74,7 +75,7 @@ func (c *Checker) lostSummaryBefore(id string, n, p *node) bool {
 		return false
 	}
 	d := c.add(&draft{about: n, Finding: finding.Finding{
-		Rule: ruleLostSummary, Impact: finding.Loses, Fix: finding.Exact,
+		Rule: faults.LostSummary, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "the summary of the compaction is not in the file: the model is sent nothing of what was compacted",
 	}})
 	if c.restored(d, id, p, n) {
@@ -147,7 +148,7 @@ func (c *Checker) cutCompaction() {
 			return
 		}
 		d := c.add(&draft{about: mark, always: true, Finding: finding.Finding{
-			Rule: ruleLostSummary, Impact: finding.Loses, Fix: finding.Exact,
+			Rule: faults.LostSummary, Impact: finding.Loses, Fix: finding.Exact,
 			Message: "nothing follows this mark of a compaction, not even the summary: the model is sent nothing of what was compacted",
 		}})
 		c.dropMark(mark, last, d)
@@ -189,7 +190,7 @@ func (c *Checker) reopen(mark *node) *node {
 		return nil
 	}
 	d := c.add(&draft{about: mark, always: true, Finding: finding.Finding{
-		Rule: ruleLostSummary, Impact: finding.Loses, Fix: finding.Exact,
+		Rule: faults.LostSummary, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "no summary follows this mark of a compaction: the model is sent nothing of what was compacted",
 	}})
 	c.dropMark(mark, last, d)
@@ -295,7 +296,7 @@ func (c *Checker) lostKept() {
 			continue
 		}
 		d := c.add(&draft{about: n, Finding: finding.Finding{
-			Rule: ruleLostKept, Impact: c.worst(oldAndNewer(finding.Notes, finding.Loses)), Fix: finding.Recovered, Source: "the record that the mark names as the last before it",
+			Rule: faults.LostKept, Impact: c.worst(faults.OldAndNewer(finding.Notes, finding.Loses)), Fix: finding.Recovered, Source: "the record that the mark names as the last before it",
 			Message: "the mark of the compaction does not say which messages were kept: the client sends the summary only",
 		}})
 		value := unknownMetadata()
@@ -314,7 +315,7 @@ func (c *Checker) saysNothing(mark *node) {
 		return
 	}
 	d := c.add(&draft{about: mark, Finding: finding.Finding{
-		Rule: ruleLostKept, Impact: finding.Notes, Fix: finding.StandIn,
+		Rule: faults.LostKept, Impact: finding.Notes, Fix: finding.StandIn,
 		Message: "the mark of the compaction says nothing about it: 2.1.215 fails when it compacts the session again",
 	}})
 	d.Edits = append(d.Edits, withMetadata(mark, unknownMetadata()))

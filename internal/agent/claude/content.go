@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -21,7 +22,7 @@ type fault struct {
 	source  string
 	cuts    []finding.Cut
 	drop    bool // nothing is left of the record without it: the record is removed
-	impact  versionImpact
+	impact  faults.ByVersion
 	dropped bool // it is about an empty text of an answer, which some versions don't send anyway
 	blank   bool // that text is white space, not ""
 	lost    int64
@@ -43,8 +44,8 @@ func (n *node) fault(f fault) { n.own().faults = append(n.faults, f) }
 
 func (n *node) badMessage(rec *session.Record) {
 	f := fault{
-		rule: ruleBadMessage, message: "the message has no content", fix: finding.SetAside, drop: true, lost: 1,
-		impact: versionImpact{old: finding.Blocks, middle: finding.Blocks, newest: finding.Loses},
+		rule: faults.BadMessage, message: "the message has no content", fix: finding.SetAside, drop: true, lost: 1,
+		impact: faults.ByVersion{Old: finding.Blocks, Middle: finding.Blocks, Newest: finding.Loses},
 	}
 	f.at, n.own().emptySpan = rec.Spans[format.FieldMessage].Start, rec.Spans[format.FieldContent]
 	if raw := format.Field(rec, format.FieldMessage); n.emptySpan.End == 0 && len(raw) > 2 && raw[0] == '{' {
@@ -71,9 +72,9 @@ func (n *node) loneBlock(rec *session.Record, with *tools) bool {
 		n.role = roleResult
 	}
 	n.fault(fault{
-		rule: ruleBadMessage, message: "the message's content is a block, and not a list with it: none of it is sent", at: at.Start, fix: finding.Exact,
+		rule: faults.BadMessage, message: "the message's content is a block, and not a list with it: none of it is sent", at: at.Start, fix: finding.Exact,
 		cuts:   []finding.Cut{{Start: at.Start, End: at.Start, New: []byte("[")}, {Start: at.End, End: at.End, New: []byte("]")}},
-		impact: versionImpact{old: finding.Blocks, middle: finding.Blocks, newest: finding.Loses},
+		impact: faults.ByVersion{Old: finding.Blocks, Middle: finding.Blocks, Newest: finding.Loses},
 	})
 	return true
 }
@@ -85,8 +86,8 @@ func (n *node) checkText(rec *session.Record, span jsonl.Span) {
 	}
 	n.empty, n.own().emptySpan = true, span
 	n.fault(fault{
-		rule: ruleEmptyText, message: "the message is empty: the API refuses it", at: span.Start, fix: finding.SetAside, drop: true,
-		impact: onAll(finding.Rejects), lost: 1,
+		rule: faults.EmptyText, message: "the message is empty: the API refuses it", at: span.Start, fix: finding.SetAside, drop: true,
+		impact: faults.OnAll(finding.Rejects), lost: 1,
 	})
 }
 
@@ -96,17 +97,17 @@ func (n *node) checkBlocks(rec *session.Record, with *tools) {
 		if answer := spelled(format.Field(rec, format.FieldMessage)); answer != nil {
 			where := rec.Spans[format.FieldMessage]
 			n.fault(fault{
-				rule: ruleBadMessage, message: "the message holds an answer's text with each letter as a member of its own: none of it is sent", at: where.Start,
+				rule: faults.BadMessage, message: "the message holds an answer's text with each letter as a member of its own: none of it is sent", at: where.Start,
 				fix: finding.Recovered, source: "the letters themselves", cuts: []finding.Cut{{Start: where.Start, End: where.End, New: answer}},
-				impact: onAll(finding.Loses),
+				impact: faults.OnAll(finding.Loses),
 			})
 			n.holds(answer)
 			return
 		}
 		n.empty, n.own().emptySpan = true, rec.Spans[format.FieldContent]
 		n.fault(fault{
-			rule: ruleBadMessage, message: "the message has an empty list of content", at: rec.Spans[format.FieldContent].Start,
-			fix: finding.SetAside, drop: true, impact: versionImpact{old: finding.Rejects, middle: finding.Rejects, newest: finding.Notes}, lost: 1,
+			rule: faults.BadMessage, message: "the message has an empty list of content", at: rec.Spans[format.FieldContent].Start,
+			fix: finding.SetAside, drop: true, impact: faults.ByVersion{Old: finding.Rejects, Middle: finding.Rejects, Newest: finding.Notes}, lost: 1,
 		})
 		return
 	}
@@ -135,7 +136,7 @@ func (n *node) checkBlocks(rec *session.Record, with *tools) {
 func (n *node) checkBlock(rec *session.Record, b *block, v *format.Value, keep *format.Keeper) bool {
 	out := func(rule *finding.Rule, message string, old, newest finding.Impact) bool {
 		n.fault(fault{
-			rule: rule, message: message, at: b.span.From(), fix: finding.SetAside, impact: versionImpact{old: old, middle: old, newest: newest},
+			rule: rule, message: message, at: b.span.From(), fix: finding.SetAside, impact: faults.ByVersion{Old: old, Middle: old, Newest: newest},
 			cuts: []finding.Cut{{Start: b.span.From(), End: b.span.To(), Element: true}},
 		})
 		return true
@@ -145,13 +146,13 @@ func (n *node) checkBlock(rec *session.Record, b *block, v *format.Value, keep *
 	case format.Begins(v.Text, '"') && format.HasWords(v.Text):
 		b.kind = blockText
 		n.fault(fault{
-			rule: ruleBadBlock, message: "a content block is the text alone", at: b.span.From(), fix: finding.Exact,
+			rule: faults.BadBlock, message: "a content block is the text alone", at: b.span.From(), fix: finding.Exact,
 			cuts:   []finding.Cut{{Start: b.span.From(), End: b.span.To(), New: slices.Concat([]byte(`{"type":"text","text":`), v.Text, []byte("}"))}},
-			impact: versionImpact{old: finding.Rejects, middle: finding.Blocks, newest: finding.Loses},
+			impact: faults.ByVersion{Old: finding.Rejects, Middle: finding.Blocks, Newest: finding.Loses},
 		})
 		return false
 	case !v.IsObject():
-		return out(ruleBadBlock, "a content block is not an object", finding.Blocks, finding.Notes)
+		return out(faults.BadBlock, "a content block is not an object", finding.Blocks, finding.Notes)
 	case len(kind) == 0:
 		return n.typeless(b, v, keep, out)
 	}
@@ -162,7 +163,7 @@ func (n *node) checkBlock(rec *session.Record, b *block, v *format.Value, keep *
 		}
 	case blockThinking:
 		if problem := n.thinkingProblem(v); problem != "" {
-			return out(ruleBadThinking, problem, finding.Rejects, finding.Rejects)
+			return out(faults.BadThinking, problem, finding.Rejects, finding.Rejects)
 		}
 	case blockCall:
 		n.checkCall(b, v)
@@ -195,7 +196,7 @@ func (n *node) textlessBlock(v *format.Value, out takeOut) bool {
 	if n.isPrompt() && len(n.blocks) == 1 {
 		newest = finding.Loses
 	}
-	out(ruleEmptyText, "a text block is empty", finding.Rejects, newest)
+	out(faults.EmptyText, "a text block is empty", finding.Rejects, newest)
 	f := &n.faults[len(n.faults)-1]
 	f.fix, f.dropped, f.blank = finding.Exact, n.role == roleAssistant, len(v.Raw(format.KeyText)) > len(`""`)
 	return true
@@ -205,10 +206,10 @@ func (n *node) textlessBlock(v *format.Value, out takeOut) bool {
 func (n *node) unknownBlock(b *block, v *format.Value, keep *format.Keeper, kind string, out takeOut) bool {
 	what := fmt.Sprintf("a content block of the unknown type %q", clip(kind))
 	if shown := shownType(v); shown != "" && v.Keys&^format.BlockKeys[shown] == 0 {
-		n.retype(b, v, keep, shown, what+"; its members tell that it is "+shown, versionImpact{old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects})
+		n.retype(b, v, keep, shown, what+"; its members tell that it is "+shown, faults.ByVersion{Old: finding.Rejects, Middle: finding.Rejects, Newest: finding.Rejects})
 		return false
 	}
-	return out(ruleBadBlock, what, finding.Rejects, finding.Rejects)
+	return out(faults.BadBlock, what, finding.Rejects, finding.Rejects)
 }
 
 // isSignature says whether a text is base64.
@@ -267,9 +268,9 @@ func (n *node) thinkingProblem(v *format.Value) string {
 func (n *node) typeless(b *block, v *format.Value, keep *format.Keeper, out takeOut) bool {
 	kind := shownType(v)
 	if kind == "" {
-		return out(ruleBadBlock, "a content block has no type", finding.Rejects, finding.Loses)
+		return out(faults.BadBlock, "a content block has no type", finding.Rejects, finding.Loses)
 	}
-	n.retype(b, v, keep, kind, "a content block has no type; its members tell that it is "+kind, versionImpact{old: finding.Rejects, middle: finding.Loses, newest: finding.Loses})
+	n.retype(b, v, keep, kind, "a content block has no type; its members tell that it is "+kind, faults.ByVersion{Old: finding.Rejects, Middle: finding.Loses, Newest: finding.Loses})
 	return false
 }
 
@@ -290,7 +291,7 @@ func shownType(v *format.Value) string {
 }
 
 // retype reports a block whose type is missing or wrong, and gives it another.
-func (n *node) retype(b *block, cut *format.Value, keep *format.Keeper, kind, message string, impact versionImpact) {
+func (n *node) retype(b *block, cut *format.Value, keep *format.Keeper, kind, message string, impact faults.ByVersion) {
 	mend := finding.Cut{Start: b.span.From() + 1, End: b.span.From() + 1, New: []byte(`"type":"` + kind + `",`)}
 	if t := cut.Parsed().Get("type"); t.Exists() {
 		mend = finding.Cut{Start: b.span.From() + t.Index, End: b.span.From() + t.Index + len(t.Raw), New: []byte(`"` + kind + `"`)}
@@ -310,7 +311,7 @@ func (n *node) retype(b *block, cut *format.Value, keep *format.Keeper, kind, me
 			n.role = roleResult
 		}
 	}
-	n.fault(fault{rule: ruleBadBlock, message: message, at: b.span.From(), fix: finding.Exact, cuts: []finding.Cut{mend}, impact: impact})
+	n.fault(fault{rule: faults.BadBlock, message: message, at: b.span.From(), fix: finding.Exact, cuts: []finding.Cut{mend}, impact: impact})
 }
 
 // blockTypes are the content blocks that the API documents, those of its betas included (November 2026).
@@ -343,8 +344,8 @@ func (n *node) extraKeys(b *block, v *format.Value, kind []byte) {
 		cut.Start += b.span.From()
 		cut.End += b.span.From()
 		n.fault(fault{
-			rule: ruleBadBlock, message: fmt.Sprintf("a content block has the member %q, which the API does not know", clip(key)),
-			at: b.span.From() + m.KeyAt, fix: finding.SetAside, cuts: []finding.Cut{cut}, impact: onAll(finding.Rejects),
+			rule: faults.BadBlock, message: fmt.Sprintf("a content block has the member %q, which the API does not know", clip(key)),
+			at: b.span.From() + m.KeyAt, fix: finding.SetAside, cuts: []finding.Cut{cut}, impact: faults.OnAll(finding.Rejects),
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -37,9 +38,9 @@ func (c *Checker) cycles() {
 		if first.parent == first.uuid {
 			message = "the record is its own parent"
 		}
-		d := c.add(&draft{about: first, Finding: finding.Finding{Rule: ruleParentCycle, Impact: c.worst(oldAndNewer(finding.Blocks, finding.Loses)), Fix: finding.Exact, Message: message}})
+		d := c.add(&draft{about: first, Finding: finding.Finding{Rule: faults.ParentCycle, Impact: c.worst(faults.OldAndNewer(finding.Blocks, finding.Loses)), Fix: finding.Exact, Message: message}})
 		if c.healed(first) == to && !slices.ContainsFunc(c.readers(), cutsElsewhere) {
-			d.Impact = c.worst(oldAndNewer(finding.Blocks, finding.Notes))
+			d.Impact = c.worst(faults.OldAndNewer(finding.Blocks, finding.Notes))
 		}
 		c.hang(first, to, d)
 		first.callParent("") // the id that it named is wrong and must not be used again

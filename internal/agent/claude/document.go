@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/image"
@@ -28,8 +29,8 @@ func (n *node) checkDocument(at int, v gjson.Result) {
 	}
 	words := fmt.Sprintf("[hist: a PDF (%d bytes) stood here; the API refuses it: %s]", len(data.String())/4*3, problem)
 	n.fault(fault{
-		rule: ruleBadDocument, message: "a PDF that the API refuses: " + problem, at: at, fix: finding.StandIn, lost: 1,
-		impact: onAll(finding.Rejects),
+		rule: faults.BadDocument, message: "a PDF that the API refuses: " + problem, at: at, fix: finding.StandIn, lost: 1,
+		impact: faults.OnAll(finding.Rejects),
 		cuts:   []finding.Cut{{Start: at, End: at + len(v.Raw), New: format.Object{"type": "text", "text": words}.JSON()}},
 	})
 }

@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -57,7 +58,7 @@ func (c *Checker) content(n *node, f *fault) {
 // takenByAnother says whether a picture or a document that the model's API would refuse was sent to the API of another maker, which has
 // gone on behind it.
 func (c *Checker) takenByAnother(n *node, f *fault) bool {
-	if f.rule != ruleBadPicture && f.rule != ruleBadDocument {
+	if f.rule != faults.BadPicture && f.rule != faults.BadDocument {
 		return false
 	}
 	for _, m := range c.nodes[n.index+1 : min(len(c.nodes), n.index+maxSiblings)] {
@@ -76,7 +77,7 @@ func (c *Checker) impactOn(n *node, f *fault) finding.Impact {
 	worst := finding.Notes
 	for _, version := range c.readers() {
 		if c.sendsText(version, n, f.blank) {
-			worst = f.impact.old
+			worst = f.impact.Old
 		}
 	}
 	return worst

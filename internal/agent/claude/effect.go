@@ -3,52 +3,12 @@ package claude
 import (
 	"bytes"
 	"slices"
-	"strings"
 
-	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 )
-
-// effect is what a version of Claude Code, or the newest known if it is "", does with damage that any agent's session can have
-// (measured: docs/dev/claude-behaviour.md).
-func effect(rule *finding.Rule, version string) (finding.Impact, string) {
-	return impactIn(version, rule), texts.Effect(rule)
-}
-
-func impactIn(version string, rule *finding.Rule) finding.Impact {
-	impact, healed := finding.Notes, ""
-	switch rule {
-	case normalize.BOM:
-		impact, healed = finding.Loses, "2.1.2"
-	case normalize.NoFinalNewline:
-		impact, healed = finding.Loses, "2.1.216"
-	case normalize.LoneSurrogate:
-		impact, healed = finding.Rejects, "2.1.215"
-	case normalize.PrettyPrinted:
-		impact, healed = finding.Blocks, "2.1.215"
-	default:
-		return rule.Impact
-	}
-	if version == "" || !format.Before(version, healed) {
-		return finding.Notes
-	}
-	return impact
-}
-
-// healed are the messages for damage that newer versions repair by themselves.
-var healed = map[*finding.Rule]string{
-	normalize.BOM:            "there is a byte order mark before the first record: versions before 2.1.2 lose that record",
-	normalize.NoFinalNewline: "the last record has no newline: versions up to 2.1.215 append their next record to the same line, and the resume after that forgets everything; newer ones add the newline",
-	normalize.LoneSurrogate:  "an escaped surrogate is missing its other half: versions before 2.1.215 send it, and the API refuses it; newer ones send U+FFFD",
-	normalize.PrettyPrinted:  "records are laid out over several lines, as jq prints them: versions up to 2.1.100 find no conversation in such a file, or lose these records; 2.1.215 and newer read them",
-}
-
-// isHealed says whether newer versions repair the damage of a finding by themselves. None reads UTF-16.
-func isHealed(f *finding.Finding) bool {
-	return healed[f.Rule] != "" && !strings.Contains(f.Message, "UTF-16")
-}
 
 // Settle adapts a finding of the normalizer to what the damage does to the clients that may read the session.
 func (a *adapter) Settle(f *finding.Finding) {
@@ -60,17 +20,17 @@ func (a *adapter) Settle(f *finding.Finding) {
 		a.glued(f)
 		return
 	}
-	if !isHealed(f) {
+	if !faults.HealsItself(f) {
 		return
 	}
 	usual := f.Impact
-	f.Message, f.Impact = healed[f.Rule], finding.Notes
+	f.Message, f.Impact = faults.Healed[f.Rule], finding.Notes
 	readers := a.readers()
 	if f.Rule == normalize.NoFinalNewline { // what trims files is rarely their own client: who resumes decides, not who wrote
 		readers = []string{a.opts.For}
 	}
 	for _, version := range readers {
-		f.Impact = max(f.Impact, impactIn(version, f.Rule))
+		f.Impact = max(f.Impact, faults.ImpactIn(version, f.Rule))
 	}
 	if f.Rule == normalize.PrettyPrinted {
 		f.Impact = min(f.Impact, usual) // the normalizer gives less if the file does not begin so

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/normalize"
 )
@@ -29,7 +30,7 @@ func TestExplain(t *testing.T) {
 		if m.Step == "" {
 			t.Errorf("%q has no next step", m.Words)
 		}
-		if m.Rule != "" && !slices.ContainsFunc(slices.Concat(Rules, normalize.Rules), func(r *finding.Rule) bool { return r.Name == m.Rule }) {
+		if m.Rule != "" && !slices.ContainsFunc(slices.Concat(faults.Rules, normalize.Rules), func(r *finding.Rule) bool { return r.Name == m.Rule }) {
 			t.Errorf("%q names the rule %q, which does not exist", m.Words, m.Rule)
 		}
 	}
@@ -38,7 +39,7 @@ func TestExplain(t *testing.T) {
 // TestRulesFor: what the API refuses leads to rules that there are.
 func TestRulesFor(t *testing.T) {
 	for mend, name := range rulesFor {
-		if !slices.ContainsFunc(slices.Concat(Rules, normalize.Rules), func(r *finding.Rule) bool { return r.Name == name }) {
+		if !slices.ContainsFunc(slices.Concat(faults.Rules, normalize.Rules), func(r *finding.Rule) bool { return r.Name == name }) {
 			t.Errorf("%s leads to the rule %q, which does not exist", mend, name)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
@@ -199,16 +200,16 @@ type draft struct {
 // or none if it can't find one.
 func (d *draft) noMatterIfKept() bool {
 	switch d.Rule {
-	case ruleMissingUUID, ruleReusedUUID, ruleMissingType:
+	case faults.MissingUUID, faults.ReusedUUID, faults.MissingType:
 		return false
 	}
-	return d.Rule.Family == ruleBrokenParent.Family
+	return d.Rule.Family == faults.BrokenParent.Family
 }
 
 // follows says whether a finding about a record that was cut off only reports what the cut has taken away.
 func (d *draft) follows() bool {
 	switch d.Rule {
-	case ruleMissingType, ruleMissingUUID, ruleMissingTime, ruleLostBranch, ruleWrongLeaf, ruleBrokenParent:
+	case faults.MissingType, faults.MissingUUID, faults.MissingTime, faults.LostBranch, faults.WrongLeaf, faults.BrokenParent:
 		return true
 	}
 	return false

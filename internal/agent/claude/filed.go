@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -99,7 +100,7 @@ func (c *Checker) damagedFiles() {
 			fault = c.opts.Beside.AgentFault(f.agent, f.starts, time.UnixMilli(f.of.when))
 		}
 		if fault != "" {
-			c.add(&draft{about: f.of, always: true, Finding: finding.Finding{Rule: ruleDamagedFile, Impact: finding.Notes, Message: fault}})
+			c.add(&draft{about: f.of, always: true, Finding: finding.Finding{Rule: faults.DamagedFile, Impact: finding.Notes, Message: fault}})
 		}
 	}
 }

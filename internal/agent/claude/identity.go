@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -37,7 +38,7 @@ func (c *Checker) duplicates() {
 			}
 			if c.repeated == nil {
 				c.repeated = c.add(&draft{about: n, always: true, Finding: finding.Finding{
-					Rule: ruleDuplicateRecord, Impact: finding.Notes, Fix: finding.SetAside,
+					Rule: faults.DuplicateRecord, Impact: finding.Notes, Fix: finding.SetAside,
 					Message: "this record is in the file already, byte for byte",
 				}})
 			}
@@ -51,7 +52,7 @@ func (c *Checker) duplicates() {
 			// A replay: the client uses the last copy, in the earlier one's place in the tree.
 			if n.retold = n.meta && other.meta && n.when == other.when && n.when != 0; !n.retold {
 				c.add(&draft{about: n, always: true, Finding: finding.Finding{
-					Rule: ruleDuplicateRecord, Impact: finding.Notes,
+					Rule: faults.DuplicateRecord, Impact: finding.Notes,
 					Message: "the same message was written before, with other details: the client uses this copy",
 				}})
 			}
@@ -123,7 +124,7 @@ func (c *Checker) alone(d *draft) {
 func (c *Checker) reused(n *node) {
 	n.wrongID, c.some.nameless = true, true
 	d := c.add(&draft{about: n, always: true, Finding: finding.Finding{ // it matters even if the record itself is not sent
-		Rule: ruleReusedUUID, Impact: finding.Loses, Fix: finding.Exact,
+		Rule: faults.ReusedUUID, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "another record has the same id: the client reads this one in its place, and what follows it loses its history",
 	}})
 	n.own().named = d
@@ -151,7 +152,7 @@ func (c *Checker) identify() {
 		d := n.named
 		if d == nil {
 			d = c.add(&draft{about: n, Finding: finding.Finding{
-				Rule: ruleMissingUUID, Impact: finding.Loses, Fix: finding.Exact,
+				Rule: faults.MissingUUID, Impact: finding.Loses, Fix: finding.Exact,
 				Message: "the record has no id: the client skips it, and everything above it is lost",
 			}})
 		}
@@ -214,7 +215,7 @@ func (c *Checker) missingType(n *node) {
 		typ = "assistant"
 	}
 	d := c.add(&draft{about: n, Finding: finding.Finding{
-		Rule: ruleMissingType, Impact: finding.Loses, Fix: finding.Exact,
+		Rule: faults.MissingType, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "the record holds a message, but the client does not read its type",
 		Edits:   []finding.Edit{{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{member(n.typeSpan.In(), int(n.start), "type", typ)}}},
 	}})
@@ -241,15 +242,15 @@ func (c *Checker) sideTexts() {
 			continue
 		}
 		d := c.add(&draft{about: n, Finding: finding.Finding{
-			Rule: ruleMissingType, Impact: finding.Notes, Fix: finding.Exact,
+			Rule: faults.MissingType, Impact: finding.Notes, Fix: finding.Exact,
 			Message: "isSidechain is the text \"false\": the client takes the record for a sub-agent's",
 			Edits:   []finding.Edit{{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{{Start: n.sideAt.Start, End: n.sideAt.End, New: []byte("false")}}}},
 		}})
 		switch {
 		case all:
-			d.Impact = c.worst(versionImpact{finding.Loses, finding.Blocks, finding.Blocks})
+			d.Impact = c.worst(faults.ByVersion{Old: finding.Loses, Middle: finding.Blocks, Newest: finding.Blocks})
 		case tip != nil && (n == tip || n.index >= tip.index):
-			d.Impact = c.worst(versionImpact{finding.Loses, finding.Loses, finding.Blocks})
+			d.Impact = c.worst(faults.ByVersion{Old: finding.Loses, Middle: finding.Loses, Newest: finding.Blocks})
 		}
 	}
 }

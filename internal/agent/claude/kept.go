@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -106,7 +107,7 @@ func (c *Checker) keptNowhere(mark *node, list []*node) bool {
 // lacks is a finding about records that a mark names as kept and that are not in the file.
 func (c *Checker) lacks(mark *node, missing int) *draft {
 	return &draft{about: mark, Finding: finding.Finding{
-		Rule: ruleLostKept, Impact: c.worst(oldAndNewer(finding.Notes, finding.Loses)), Fix: finding.Exact,
+		Rule: faults.LostKept, Impact: c.worst(faults.OldAndNewer(finding.Notes, finding.Loses)), Fix: finding.Exact,
 		Message: fmt.Sprintf("the file lacks %d of the %d records that the compaction has kept: the client sends none of them", missing, len(mark.keeps)),
 	}}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -145,7 +146,7 @@ func (c *Checker) forkedCalls() {
 			continue
 		}
 		d := &draft{about: beside, Finding: finding.Finding{
-			Rule: ruleLostCall, Impact: finding.Loses, Fix: finding.Recovered,
+			Rule: faults.LostCall, Impact: finding.Loses, Fix: finding.Recovered,
 			Message: "a call that was made together with this one, and its output, are only in another file of the conversation: a fork has left them behind",
 		}}
 		if c.add(d); c.chosen(d) {

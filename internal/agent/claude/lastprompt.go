@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -70,7 +71,7 @@ func (c *Checker) askedAgain(e *echo, where finding.Ref, op finding.Op) bool {
 	}
 	tip := c.tipOf(c.leaf)
 	d := &draft{about: last, always: true, Finding: finding.Finding{
-		Rule: ruleLostPrompt, Impact: finding.Loses, Fix: finding.Recovered, Source: e.source,
+		Rule: faults.LostPrompt, Impact: finding.Loses, Fix: finding.Recovered, Source: e.source,
 		Message: "the last prompt is not in the file: the client does not know that it was asked",
 	}}
 	if tip == nil || !c.chosen(d) {

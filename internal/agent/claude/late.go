@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -77,7 +78,7 @@ func (c *Checker) markAround(n *node) *node {
 // 2.1.100 and 2.1.330 leave out the output, too; 2.1.2 sends it alone (measured).
 func (c *Checker) cutOff(m *node) {
 	d := c.add(&draft{about: m, Finding: finding.Finding{
-		Rule: ruleLostCall, Impact: c.worst(oldAndNewer(finding.Rejects, finding.Notes)), Fix: finding.SetAside,
+		Rule: faults.LostCall, Impact: c.worst(faults.OldAndNewer(finding.Rejects, finding.Notes)), Fix: finding.SetAside,
 		Message: "the call that this output answers comes before a compaction: it is not sent, and versions up to 2.1.2 send the output alone",
 	}})
 	if d.Impact != finding.Notes && len(m.blocks) == 1 {
@@ -116,7 +117,7 @@ func (c *Checker) bringUp(call *node, outputs []*node) {
 // lateness is the finding about an output that follows what should follow it, with the impact on each client (measured with
 // twelve versions).
 func (c *Checker) lateness(m, call *node) finding.Finding {
-	f := finding.Finding{Rule: ruleLateResult, Impact: finding.Notes, Fix: finding.Exact}
+	f := finding.Finding{Rule: faults.LateResult, Impact: finding.Notes, Fix: finding.Exact}
 	spoken := false // another answer stands in between
 	for p, steps := m.up, 0; p != nil && p != call && steps < maxSiblings; p, steps = p.up, steps+1 {
 		spoken = spoken || p.role == roleAssistant && p.msg != call.msg

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/finding"
 )
 
@@ -112,7 +113,7 @@ func leads(from, to, round *node) bool {
 func (c *Checker) laterParents(cut []*node) {
 	for _, n := range cut {
 		d := c.add(&draft{about: n, Finding: finding.Finding{
-			Rule: ruleBrokenParent, Impact: finding.Loses, Fix: finding.Exact,
+			Rule: faults.BrokenParent, Impact: finding.Loses, Fix: finding.Exact,
 			Message: "the record's parent was written after it: the client follows it, and forgets what came before this record",
 		}})
 		c.hang(n, c.before(n), d)

@@ -3,6 +3,7 @@ package claude
 import (
 	"time"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -32,7 +33,7 @@ func (c *Checker) wrongLeaf() {
 		return
 	}
 	d := c.add(&draft{about: full, always: true, Finding: finding.Finding{
-		Rule: ruleWrongLeaf, Impact: finding.Loses, Fix: finding.Exact,
+		Rule: faults.WrongLeaf, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "the client begins before this record: what follows is not sent",
 	}})
 	switch {
@@ -115,7 +116,7 @@ func (c *Checker) wrongTime() {
 		return
 	}
 	d := c.add(&draft{about: tip, always: true, Finding: finding.Finding{
-		Rule: ruleWrongLeaf, Impact: c.worst(oldAndNewer(finding.Loses, finding.Notes)), Fix: finding.StandIn,
+		Rule: faults.WrongLeaf, Impact: c.worst(faults.OldAndNewer(finding.Loses, finding.Notes)), Fix: finding.StandIn,
 		Message: "versions up to 2.1.2 begin at the message with the latest time, which is not this one, the last: they do not send what comes after it",
 	}})
 	if latest.when != 0 {
@@ -199,7 +200,7 @@ func (c *Checker) aheadOfTime(tip, latest *node) bool {
 		return false
 	}
 	d := c.add(&draft{about: latest, also: []*node{tip}, always: true, Finding: finding.Finding{
-		Rule: ruleWrongLeaf, Impact: c.worst(oldAndNewer(finding.Loses, finding.Notes)), Fix: finding.StandIn,
+		Rule: faults.WrongLeaf, Impact: c.worst(faults.OldAndNewer(finding.Loses, finding.Notes)), Fix: finding.StandIn,
 		Message: "the record's time is later than those of all that follow: versions up to 2.1.2 begin at the message with the latest time, and do not send what comes after it",
 	}})
 	c.setTime(latest, behind.when, d)
@@ -235,7 +236,7 @@ func (c *Checker) laterBeside(tip, latest *node) bool {
 		return false
 	}
 	d := c.add(&draft{about: tip, always: true, Finding: finding.Finding{
-		Rule: ruleWrongLeaf, Impact: c.worst(oldAndNewer(finding.Loses, finding.Notes)), Fix: finding.Exact,
+		Rule: faults.WrongLeaf, Impact: c.worst(faults.OldAndNewer(finding.Loses, finding.Notes)), Fix: finding.Exact,
 		Message: "versions up to 2.1.2 begin at the message with the latest time, a prompt of another client on a branch of its own: they do not send what ends with this record",
 	}})
 	c.hang(head, tip, d)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/agent/claude/reader"
 	"github.com/hist-cli/hist/internal/finding"
@@ -243,7 +244,7 @@ func (c *Checker) ending() {
 		return
 	}
 	d := c.add(&draft{about: c.nodes[len(c.nodes)-1], always: true, Finding: finding.Finding{
-		Rule: ruleLostEnd, Impact: finding.Notes,
+		Rule: faults.LostEnd, Impact: finding.Notes,
 		Message: "the record with which the session should end is not in the file: the client starts from the last one that is",
 	}})
 	d.Pos, d.Offset, d.On = c.leafAt.Pos, c.leafAt.Offset, c.leafAt

@@ -3,6 +3,7 @@ package claude
 import (
 	"cmp"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -19,7 +20,7 @@ func (c *Checker) lostCallBefore(id string, children []*node) bool {
 		p = last
 	}
 	d := c.add(&draft{about: orphan, Finding: finding.Finding{
-		Rule: ruleLostCall, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
+		Rule: faults.LostCall, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
 		Message: "the call that this output answers is not in the file: the client drops the output, too",
 	}})
 	if c.oldTarget() {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -29,7 +30,7 @@ func (c *Checker) lostPromptBefore(id string, children []*node, p *node) bool {
 		return false
 	}
 	d := c.add(&draft{about: n, Finding: finding.Finding{
-		Rule: ruleLostPrompt, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
+		Rule: faults.LostPrompt, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
 		Message: "the prompt that this answers is not in the file: the client forgets it and everything above",
 	}})
 	if p == nil {
@@ -43,7 +44,7 @@ func (c *Checker) lostPromptBefore(id string, children []*node, p *node) bool {
 	case told.source != "":
 		d.Fix, d.Source, d.Lost = finding.Recovered, told.source, 0
 	case open != nil:
-		d.Rule, d.Fix, d.Lost = ruleBrokenParent, finding.Exact, 0
+		d.Rule, d.Fix, d.Lost = faults.BrokenParent, finding.Exact, 0
 		d.Message = "the record's parent is not in the file: the client forgets everything above it"
 		for _, m := range children {
 			if !rooted(open, m) {

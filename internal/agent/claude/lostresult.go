@@ -3,6 +3,7 @@ package claude
 import (
 	"cmp"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -18,7 +19,7 @@ func (c *Checker) lostResultBefore(id string, children []*node, p *node) bool {
 		return false
 	}
 	d := c.add(&draft{about: call, Finding: finding.Finding{
-		Rule: ruleLostResult, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
+		Rule: faults.LostResult, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
 		Message: "the output of this call is not in the file, and what follows depends on it: the client forgets everything above",
 	}})
 	if !c.restored(d, id, call, n) {
@@ -111,7 +112,7 @@ func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *
 	}
 	if source == "" {
 		block["content"], block["is_error"] = lostResult, true
-		if d.Rule == ruleUnfinishedCall {
+		if d.Rule == faults.UnfinishedCall {
 			block["content"] = stoppedCall
 		}
 	} else {

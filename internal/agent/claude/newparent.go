@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/finding"
 )
 
@@ -199,7 +200,7 @@ func (c *Checker) impactOf(n, p *node) finding.Impact {
 	if c.healed(n) != p || c.behindEnd(n) {
 		return finding.Loses
 	}
-	return c.worst(oldAndNewer(finding.Loses, finding.Notes))
+	return c.worst(faults.OldAndNewer(finding.Loses, finding.Notes))
 }
 
 // behindEnd says whether a record stands behind the one that the client has recorded as the conversation's end.

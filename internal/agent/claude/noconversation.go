@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -28,7 +29,7 @@ func (c *Checker) noConversation() bool {
 	if side > 0 {
 		message = "all records are a sub-agent's: the client finds no conversation in the file"
 	}
-	f := finding.Finding{Rule: ruleNoConversation, Impact: finding.Blocks, Pos: c.last.Pos, Offset: c.last.Offset, On: c.last, Message: message}
+	f := finding.Finding{Rule: faults.NoConversation, Impact: finding.Blocks, Pos: c.last.Pos, Offset: c.last.Offset, On: c.last, Message: message}
 	switch {
 	case side > 0:
 	case c.stub():
@@ -65,7 +66,7 @@ func (c *Checker) stillWordless() {
 		return
 	}
 	for _, d := range c.found {
-		if d.Rule == ruleLostPrompt {
+		if d.Rule == faults.LostPrompt {
 			d.Impact, d.always = finding.Blocks, true
 		}
 	}

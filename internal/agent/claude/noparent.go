@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
@@ -29,7 +30,7 @@ func (c *Checker) parentless(n *node) {
 		return // clients send the same without the mark
 	}
 	d := c.add(&draft{about: n, Finding: finding.Finding{
-		Rule: ruleNullParent, Impact: finding.Loses, Fix: finding.Exact,
+		Rule: faults.NullParent, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "a record in the middle of the session has no parent: the client forgets everything above it",
 	}})
 	if markLost { // the mark's id is not known
@@ -153,7 +154,7 @@ func (c *Checker) lostText(id string, n *node) bool {
 		return false
 	}
 	d := c.add(&draft{about: n, Finding: finding.Finding{
-		Rule: ruleBrokenParent, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
+		Rule: faults.BrokenParent, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
 		Message: "the record's parent is not in the file, nor is the text that should end the answer in front of it: that is lost",
 	}})
 	m := format.Made{UUID: id, Parent: p.uuid, When: p.when + 1, Typ: "assistant", Message: format.Object{
@@ -219,7 +220,7 @@ func (c *Checker) broken(children []*node) {
 			continue // a session that is resumed in a new file begins so
 		}
 		d := c.add(&draft{about: n, Finding: finding.Finding{
-			Rule: ruleBrokenParent, Impact: c.impactOf(n, to), Fix: finding.Exact,
+			Rule: faults.BrokenParent, Impact: c.impactOf(n, to), Fix: finding.Exact,
 			Message: "the record's parent is not in the file",
 		}})
 		switch {

@@ -1,6 +1,9 @@
 package claude
 
-import "github.com/hist-cli/hist/internal/finding"
+import (
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
+	"github.com/hist-cli/hist/internal/finding"
+)
 
 // olderParents reports answers that name an older record as their parent than what they answer, and hangs each on that: it stands in
 // front of them in the file, belongs to the same conversation, and nobody has answered it. Who goes back says something first. Of a
@@ -22,7 +25,7 @@ func (c *Checker) olderParents() {
 			continue
 		}
 		d := c.add(&draft{about: n, also: []*node{asked}, Finding: finding.Finding{
-			Rule: ruleLostBranch, Impact: c.worst(oldAndNewer(finding.Loses, collected(n, on, asked))), Fix: finding.Exact,
+			Rule: faults.LostBranch, Impact: c.worst(faults.OldAndNewer(finding.Loses, collected(n, on, asked))), Fix: finding.Exact,
 			Message: "the record names an older one as its parent than what it follows: the client forgets what came between the two",
 		}})
 		c.hang(n, n.front, d)
@@ -65,7 +68,7 @@ func (c *Checker) overMarks() {
 			continue
 		}
 		d := c.add(&draft{about: n, also: []*node{front}, Finding: finding.Finding{
-			Rule: ruleLostBranch, Impact: finding.Loses, Fix: finding.Exact,
+			Rule: faults.LostBranch, Impact: finding.Loses, Fix: finding.Exact,
 			Message: "the record names one as its parent that was compacted before: the client sends nothing of the compaction and of what followed it",
 		}})
 		c.hang(n, front, d)

@@ -3,6 +3,7 @@ package claude
 import (
 	"bytes"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -31,8 +32,8 @@ func (n *node) resultsFirst(rec *session.Record) {
 	}
 	start, end := n.blocks[first].span.From(), n.blocks[last].span.To()
 	n.fault(fault{
-		rule: ruleBadResult, message: "something comes before a tool's output in one message: the API wants the outputs first", at: start, fix: finding.Exact,
+		rule: faults.BadResult, message: "something comes before a tool's output in one message: the API wants the outputs first", at: start, fix: finding.Exact,
 		cuts:   []finding.Cut{{Start: start, End: end, New: bytes.Join(append(results, others...), []byte(","))}},
-		impact: onAll(finding.Rejects),
+		impact: faults.OnAll(finding.Rejects),
 	})
 }

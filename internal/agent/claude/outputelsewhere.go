@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/finding"
 )
 
@@ -40,7 +41,7 @@ func (c *Checker) hangOnCall(m, call *node) {
 		p = call
 	}
 	d := c.add(&draft{about: m, Finding: finding.Finding{
-		Rule: ruleLateResult, Impact: finding.Loses, Fix: finding.Exact,
+		Rule: faults.LateResult, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "the output's parent is not its call: the client follows that parent, and forgets what led to the call",
 	}})
 	c.hang(m, p, d)

@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/finding"
 )
 
@@ -66,7 +67,7 @@ func (c *Checker) overtakenBy(mark, last, tip *node, mended int) (*node, int) {
 			}
 		}
 		d := c.add(&draft{about: head, always: true, Finding: finding.Finding{
-			Rule: ruleLostBranch, Impact: finding.Loses, Fix: finding.Exact,
+			Rule: faults.LostBranch, Impact: finding.Loses, Fix: finding.Exact,
 			Message: "the history was compacted while another client continued here: the client sends nothing of this turn, and the summary does not mention it",
 		}})
 		if mended++; mended > maxBranches || c.stuckInFront(head, end, mark) {
@@ -111,7 +112,7 @@ func (c *Checker) passedOver(tip *node) {
 			return
 		}
 		d := c.add(&draft{about: mark, always: true, Finding: finding.Finding{
-			Rule: ruleLostBranch, Impact: finding.Loses, Fix: finding.Exact,
+			Rule: faults.LostBranch, Impact: finding.Loses, Fix: finding.Exact,
 			Message: "another client continued from before this compaction, and the client follows it: it sends nothing of what came after the compaction",
 		}})
 		if now := c.behindCompaction(d, head, tip, end); now != tip {
@@ -163,7 +164,7 @@ func (c *Checker) stuckInFront(head, end, mark *node) bool {
 		}
 	}
 	return head.changedInside() || mark.changed() || // what the head hangs on is changed in any case
-		!c.chosen(&draft{Finding: finding.Finding{Rule: ruleRecordOrder, Impact: finding.Loses, Fix: finding.Exact}})
+		!c.chosen(&draft{Finding: finding.Finding{Rule: faults.RecordOrder, Impact: finding.Loses, Fix: finding.Exact}})
 }
 
 // bring marks the records of a branch as moved behind the compaction in the tree, wherever they stand in the file.

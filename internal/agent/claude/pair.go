@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -11,7 +12,7 @@ import (
 
 // noteCalls keeps what a tool's structured result shows of its call, if the call is missing so far or has a bad name or input.
 func (c *Checker) noteCalls(rec *session.Record, n *node) {
-	bad := slices.ContainsFunc(n.faults, func(f fault) bool { return f.rule == ruleBadInput || f.rule == ruleBadToolName })
+	bad := slices.ContainsFunc(n.faults, func(f fault) bool { return f.rule == faults.BadInput || f.rule == faults.BadToolName })
 	for i := range n.blocks {
 		b := &n.blocks[i]
 		c.noteID(b)
@@ -104,7 +105,7 @@ func (c *Checker) betterInputs() {
 	for _, n := range c.nodes {
 		for i := range n.faults {
 			f := &n.faults[i]
-			if f.rule != ruleBadInput && f.rule != ruleBadToolName || f.fix == finding.Exact {
+			if f.rule != faults.BadInput && f.rule != faults.BadToolName || f.fix == finding.Exact {
 				continue
 			}
 			for _, b := range n.blocks {
@@ -114,10 +115,10 @@ func (c *Checker) betterInputs() {
 				for _, m := range c.results()[b.id] {
 					name, input, known := c.callFrom(m)
 					switch {
-					case f.rule == ruleBadToolName && name != lostToolName:
+					case f.rule == faults.BadToolName && name != lostToolName:
 						f.cuts[0].New = replaceValue(f.cuts[0].New, "name", jsonl.AppendQuote(nil, name))
 						f.fix, f.source = finding.Recovered, "the structured result of the output"
-					case f.rule == ruleBadInput && known:
+					case f.rule == faults.BadInput && known:
 						f.cuts[0].New = replaceValue(f.cuts[0].New, "input", input.JSON())
 						f.fix, f.source, f.lost = finding.Recovered, "the structured result of the output", 0
 					}
@@ -148,7 +149,7 @@ func (c *Checker) orphans() {
 		}
 		p := m.up
 		d := c.add(&draft{about: m, Finding: finding.Finding{
-			Rule: ruleLostCall, Impact: c.worst(oldAndNewer(finding.Rejects, finding.Loses)), Fix: finding.StandIn, Lost: 1,
+			Rule: faults.LostCall, Impact: c.worst(faults.OldAndNewer(finding.Rejects, finding.Loses)), Fix: finding.StandIn, Lost: 1,
 			Message: "the call that this output answers is not in the file: the client drops the output, too",
 		}})
 		id := m.source
@@ -214,7 +215,7 @@ func (c *Checker) unanswered() {
 				continue
 			}
 			d := c.add(&draft{about: n, Finding: finding.Finding{
-				Rule: ruleLostResult, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
+				Rule: faults.LostResult, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
 				Message: "the output of this call is not in the file: the client drops the call, too",
 			}})
 			if past {
@@ -405,7 +406,7 @@ func (c *Checker) twiceAnswered() {
 					continue
 				}
 				d := c.add(&draft{about: m, Finding: finding.Finding{
-					Rule: ruleDuplicateResult, Impact: c.worst(oldAndNewer(finding.Rejects, finding.Notes)), Fix: finding.SetAside,
+					Rule: faults.DuplicateResult, Impact: c.worst(faults.OldAndNewer(finding.Rejects, finding.Notes)), Fix: finding.SetAside,
 					Message: "the call already has an output",
 				}})
 				if m == list[0] {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/image"
@@ -43,7 +44,7 @@ func (n *node) checkImage(at int, v gjson.Result, copied string) {
 	problem, short := judge(media, data)
 	if short {
 		if copied == "" || copied == data || !whole(copied) {
-			n.fault(fault{rule: ruleBadPicture, message: "an image is cut short: the API may refuse it", at: at, impact: onAll(finding.Notes)})
+			n.fault(fault{rule: faults.BadPicture, message: "an image is cut short: the API may refuse it", at: at, impact: faults.OnAll(finding.Notes)})
 			return
 		}
 		problem = "it is cut short"
@@ -55,11 +56,11 @@ func (n *node) checkImage(at int, v gjson.Result, copied string) {
 		return
 	}
 	f := fault{
-		rule: ruleBadPicture, message: "an image that the API refuses: " + problem, at: at, fix: finding.StandIn, lost: 1,
-		impact: onAll(finding.Rejects),
+		rule: faults.BadPicture, message: "an image that the API refuses: " + problem, at: at, fix: finding.StandIn, lost: 1,
+		impact: faults.OnAll(finding.Rejects),
 	}
 	if len(data) > maxImage {
-		f.impact.newest = finding.Blocks
+		f.impact.Newest = finding.Blocks
 	}
 	put := func(block format.Object) {
 		f.cuts = []finding.Cut{{Start: at, End: at + len(v.Raw), New: block.JSON()}}
@@ -89,8 +90,8 @@ func (n *node) checkImage(at int, v gjson.Result, copied string) {
 func (n *node) sourceless(at int, v gjson.Result, copied string) {
 	n.own().pictures++
 	f := fault{
-		rule: ruleBadPicture, message: "an image that the API refuses: it has no source", at: at, fix: finding.StandIn, lost: 1,
-		impact: onAll(finding.Rejects),
+		rule: faults.BadPicture, message: "an image that the API refuses: it has no source", at: at, fix: finding.StandIn, lost: 1,
+		impact: faults.OnAll(finding.Rejects),
 	}
 	whole := format.Object{"type": "text", "text": "[hist: an image without a source stood here; the API refuses it]"}
 	if data := bareBase64(v.Get("data").String()); imageProblem("image/"+realType(data), data) == "" {
@@ -217,7 +218,7 @@ func (c *Checker) manyPictures() {
 		for _, p := range n.wide {
 			words := fmt.Sprintf("[hist: an image of %d by %d pixels stood here; the API refuses it among more than %d images]", p.width, p.height, many)
 			n.fault(fault{
-				rule: ruleManyPictures, at: p.span.Start, fix: finding.StandIn, lost: 1, impact: onAll(finding.Rejects),
+				rule: faults.ManyPictures, at: p.span.Start, fix: finding.StandIn, lost: 1, impact: faults.OnAll(finding.Rejects),
 				message: fmt.Sprintf("%d images are sent, and this one has %d by %d pixels: the API refuses over %d on a side among more than %d", total, p.width, p.height, manyPixels, many),
 				cuts:    []finding.Cut{{Start: p.span.Start, End: p.span.End, New: format.Object{"type": "text", "text": words}.JSON()}},
 			})

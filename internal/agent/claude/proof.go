@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -135,8 +136,8 @@ func (c *Checker) thinking() {
 			}
 		}
 		f := fault{
-			rule: ruleBadThinking, message: "a thinking block is not what the client has sent before: its text or its signature was changed", at: n.blocks[0].span.From(),
-			fix: finding.SetAside, impact: onAll(finding.Rejects), cuts: cuts,
+			rule: faults.BadThinking, message: "a thinking block is not what the client has sent before: its text or its signature was changed", at: n.blocks[0].span.From(),
+			fix: finding.SetAside, impact: faults.OnAll(finding.Rejects), cuts: cuts,
 		}
 		if len(cuts) == len(n.blocks) {
 			f.cuts, f.drop = nil, true

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -159,7 +160,7 @@ func (c *Checker) lostBeside(id string, children []*node) bool {
 	n := children[0]
 	p, beside, op := c.placeOfLost(id, n)
 	d := &draft{about: n, Finding: finding.Finding{
-		Rule: ruleBrokenParent, Impact: finding.Loses, Fix: finding.Recovered,
+		Rule: faults.BrokenParent, Impact: finding.Loses, Fix: finding.Recovered,
 		Message: "the record's parent is not in the file: the client forgets everything above it",
 	}}
 	keeper := c.keeperOf(id)
@@ -214,7 +215,7 @@ func (c *Checker) filledBeside(n *node, d *draft) bool {
 func (c *Checker) lostEnd() bool {
 	last := c.nodes[len(c.nodes)-1]
 	d := &draft{about: last, always: true, Finding: finding.Finding{
-		Rule: ruleLostEnd, Impact: finding.Loses, Fix: finding.Recovered,
+		Rule: faults.LostEnd, Impact: finding.Loses, Fix: finding.Recovered,
 		Message: "the record with which the session should end is not in the file: the client starts from the one before it",
 	}}
 	if !c.chosen(d) {

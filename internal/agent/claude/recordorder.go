@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/finding"
 )
 
@@ -13,7 +14,7 @@ func (c *Checker) order() {
 	}
 	for _, n := range c.nodes {
 		if n.up != nil && n.new == nil && n.up.new == nil && !n.side && n.up.index > n.index && len(n.moves) == 0 && n.hasMessage() && !opening(n.up) && !addedLate(n) && !n.up.retold && !c.overtakesCall(n) {
-			c.add(&draft{about: n, always: true, Finding: finding.Finding{Rule: ruleRecordOrder, Impact: finding.Notes, Message: "the record comes before its parent"}})
+			c.add(&draft{about: n, always: true, Finding: finding.Finding{Rule: faults.RecordOrder, Impact: finding.Notes, Message: "the record comes before its parent"}})
 			return
 		}
 	}
@@ -50,7 +51,7 @@ func (c *Checker) inFrontOfMark() bool {
 		return false // records that were just moved below the mark in the tree are moved in the file by the next pass
 	}
 	d := c.add(&draft{about: path[0], always: true, Finding: finding.Finding{
-		Rule: ruleRecordOrder, Impact: finding.Loses, Fix: finding.Exact,
+		Rule: faults.RecordOrder, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "records that followed the last compaction come before its mark: the client sends none of them",
 	}})
 	move := func(n, beside *node, op finding.Op) {

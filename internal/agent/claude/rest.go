@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -240,7 +241,7 @@ func (c *Checker) place(id string, front, behind *node) (*node, *draft) {
 		return nil, nil
 	}
 	d := &draft{about: front, always: true, Finding: finding.Finding{
-		Rule: ruleBrokenParent, Impact: finding.Loses, Fix: finding.Recovered,
+		Rule: faults.BrokenParent, Impact: finding.Loses, Fix: finding.Recovered,
 		Message: "only a part of the record after this one can be read: the client drops it",
 	}}
 	n, line, source := c.elsewhere(id)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
@@ -50,7 +51,7 @@ func (n *node) passing(v *format.Value, span jsonl.Span) {
 			at := span.Start + ref.Index
 			n.fault(fault{
 				rule: check.Refused, message: "a reference to " + atStart + ", which the client does not offer for long: the API may refuse every request", at: at,
-				fix: finding.SetAside, impact: onAll(finding.Notes), cuts: []finding.Cut{{Start: at, End: at + len(ref.Raw), Element: true}},
+				fix: finding.SetAside, impact: faults.OnAll(finding.Notes), cuts: []finding.Cut{{Start: at, End: at + len(ref.Raw), Element: true}},
 			})
 		}
 	}
@@ -80,8 +81,8 @@ func (c *Checker) servedAlone() {
 			switch {
 			case s.output && !calls[s.id]:
 				n.fault(fault{
-					rule: ruleBadBlock, message: "the output of one of the API's own tools has no call: the API refuses it", at: s.span.Start,
-					fix: finding.StandIn, impact: onAll(finding.Rejects), lost: 1,
+					rule: faults.BadBlock, message: "the output of one of the API's own tools has no call: the API refuses it", at: s.span.Start,
+					fix: finding.StandIn, impact: faults.OnAll(finding.Rejects), lost: 1,
 					cuts: []finding.Cut{{Start: s.span.Start, End: s.span.Start, New: append(s.call(), ',')}},
 				})
 				c.some.faults = true
@@ -101,9 +102,9 @@ var servedTools = []string{webSearch, "web_fetch", "code_execution", "bash_code_
 // placeholder for the output (measured). If the answer does not go on after the call, it was interrupted, and nothing is lost
 // by dropping it.
 func (c *Checker) servedCallAlone(n *node, s served, goesOn bool) {
-	impact := oldAndNewer(finding.Rejects, finding.Notes)
+	impact := faults.OldAndNewer(finding.Rejects, finding.Notes)
 	if goesOn {
-		impact = oldAndNewer(finding.Rejects, finding.Loses)
+		impact = faults.OldAndNewer(finding.Rejects, finding.Loses)
 	}
 	if c.worst(impact) == finding.Notes {
 		return
@@ -113,7 +114,7 @@ func (c *Checker) servedCallAlone(n *node, s served, goesOn bool) {
 		what = "this call of one of the API's own tools (" + s.tool + ")"
 	}
 	n.fault(fault{
-		rule: ruleLostResult, message: what + " has no output: the client drops it, an older one sends it and the API refuses it",
+		rule: faults.LostResult, message: what + " has no output: the client drops it, an older one sends it and the API refuses it",
 		at: s.span.Start, fix: finding.StandIn, impact: impact, lost: 1,
 		cuts: []finding.Cut{{Start: s.span.End, End: s.span.End, New: append([]byte{','}, s.noOutput()...)}},
 	})
@@ -182,7 +183,7 @@ func (c *Checker) joinServed(call, output *node) {
 		}
 	}
 	d := c.add(&draft{about: output, also: []*node{call}, Finding: finding.Finding{
-		Rule: ruleLateResult, Impact: finding.Rejects, Fix: finding.Exact,
+		Rule: faults.LateResult, Impact: finding.Rejects, Fix: finding.Exact,
 		Message: "something that the client wrote comes between a call of one of the API's own tools and its output: the API refuses every further request",
 	}})
 	first := between[len(between)-1]

@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -32,7 +33,7 @@ func (c *Checker) counts(at session.Pos) bool {
 			}
 		}
 		for _, d := range c.found {
-			if (d.Rule == ruleReusedUUID || d.Rule == ruleLostPrompt || d.about.sharesID || len(d.also) > 0) && d.Impact != finding.Notes {
+			if (d.Rule == faults.ReusedUUID || d.Rule == faults.LostPrompt || d.about.sharesID || len(d.also) > 0) && d.Impact != finding.Notes {
 				c.sentLines[d.Pos.Line] = true // the client reads it instead of another record that is sent, or loses such a record because of it; or it tells of a lost one
 			}
 		}

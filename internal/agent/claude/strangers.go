@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
@@ -169,7 +170,7 @@ func (c *Checker) ownSession() (own string, sure bool) {
 
 func (c *Checker) stranger(n *node) *draft {
 	return c.add(&draft{about: n, always: true, Finding: finding.Finding{
-		Rule: ruleOtherSession, Impact: finding.Loses, Fix: finding.SetAside,
+		Rule: faults.OtherSession, Impact: finding.Loses, Fix: finding.SetAside,
 		Message: "records of another session are in the file: the client takes them for a part of this conversation, or begins at them",
 	}})
 }

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -34,30 +35,17 @@ func (c *Checker) middleTarget() bool {
 // newTarget says whether the newest client may read the session. It may, unless the user named another.
 func (c *Checker) newTarget() bool { return c.opts.For == "" || !format.Before(c.opts.For, "2.1.216") }
 
-// versionImpact is what a fault does to clients of different versions.
-type versionImpact struct {
-	old    finding.Impact // before 2.1.100
-	middle finding.Impact // up to 2.1.215
-	newest finding.Impact
-}
-
-// onAll is the impact of a fault that is the same for every version.
-func onAll(impact finding.Impact) versionImpact { return versionImpact{impact, impact, impact} }
-
-// oldAndNewer is the impact of a fault on versions before 2.1.100, and on all newer ones.
-func oldAndNewer(old, newer finding.Impact) versionImpact { return versionImpact{old, newer, newer} }
-
 // worst is the worst that a fault does to a client that may read the session.
-func (c *Checker) worst(impact versionImpact) finding.Impact {
+func (c *Checker) worst(impact faults.ByVersion) finding.Impact {
 	worst := finding.Notes
 	if c.oldTarget() {
-		worst = max(worst, impact.old)
+		worst = max(worst, impact.Old)
 	}
 	if c.middleTarget() {
-		worst = max(worst, impact.middle)
+		worst = max(worst, impact.Middle)
 	}
 	if c.newTarget() {
-		worst = max(worst, impact.newest)
+		worst = max(worst, impact.Newest)
 	}
 	return worst
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -17,15 +18,15 @@ import (
 func (n *node) checkCall(b *block, v *format.Value) {
 	if !isToolName(b.name) {
 		n.fault(fault{
-			rule: ruleBadToolName, message: "the call's tool has no valid name", at: b.span.From(), fix: finding.StandIn,
-			cuts: []finding.Cut{setMember(b.span.In(), v.Text, "name", lostToolName)}, impact: onAll(finding.Rejects),
+			rule: faults.BadToolName, message: "the call's tool has no valid name", at: b.span.From(), fix: finding.StandIn,
+			cuts: []finding.Cut{setMember(b.span.In(), v.Text, "name", lostToolName)}, impact: faults.OnAll(finding.Rejects),
 		})
 	}
 	if format.Begins(v.Raw(format.KeyInput), '{') {
 		return
 	}
 	input := gjson.ParseBytes(v.Raw(format.KeyInput))
-	f := fault{rule: ruleBadInput, message: "the call's input is not an object", at: b.span.From(), impact: onAll(finding.Rejects)}
+	f := fault{rule: faults.BadInput, message: "the call's input is not an object", at: b.span.From(), impact: faults.OnAll(finding.Rejects)}
 	if inner := gjson.Parse(input.String()); input.Type == gjson.String && jsonl.Valid([]byte(input.String())) && inner.IsObject() {
 		f.fix = finding.Exact
 		f.cuts = []finding.Cut{setRaw(b.span.In(), v.Text, "input", []byte(input.String()))}
@@ -46,7 +47,7 @@ const noSuchTool = `"<tool_use_error>Error: No such tool available: `
 // madeUp says whether the model itself gave a call the name that a fault is about: the client has told it that there is no such tool, and
 // the API has gone on behind that (seen in 2.1.49).
 func (c *Checker) madeUp(n *node, f *fault) bool {
-	if f.rule != ruleBadToolName {
+	if f.rule != faults.BadToolName {
 		return false
 	}
 	for i := range n.blocks {
@@ -77,8 +78,8 @@ func (n *node) checkResult(rec *session.Record, b *block, v *format.Value) {
 	bad := func(message string, where jsonl.Span, in []byte, member string) {
 		words, source := toldBeside(format.Field(rec, format.FieldToolResult))
 		f := fault{
-			rule: ruleBadResult, message: message, at: b.span.From(), fix: finding.Recovered, source: source,
-			impact: onAll(finding.Rejects),
+			rule: faults.BadResult, message: message, at: b.span.From(), fix: finding.Recovered, source: source,
+			impact: faults.OnAll(finding.Rejects),
 		}
 		if source == "" {
 			words, f.fix = noWords, finding.StandIn
@@ -99,9 +100,9 @@ func (n *node) checkResult(rec *session.Record, b *block, v *format.Value) {
 		return
 	case content[0] == '{' && knownBlock(gjson.GetBytes(content, "type").String()):
 		n.fault(fault{
-			rule: ruleBadResult, message: "a tool's output is a block, and not a list with it: what it says is not sent", at: b.span.From(), fix: finding.Exact,
+			rule: faults.BadResult, message: "a tool's output is a block, and not a list with it: what it says is not sent", at: b.span.From(), fix: finding.Exact,
 			cuts:   []finding.Cut{setRaw(b.span.In(), v.Text, "content", slices.Concat([]byte("["), content, []byte("]")))},
-			impact: versionImpact{old: finding.Blocks, middle: finding.Loses, newest: finding.Loses},
+			impact: faults.ByVersion{Old: finding.Blocks, Middle: finding.Loses, Newest: finding.Loses},
 		})
 		return
 	case content[0] != '[':
@@ -133,15 +134,15 @@ func (n *node) checkResult(rec *session.Record, b *block, v *format.Value) {
 func (n *node) emptied(rec *session.Record, b *block, v *format.Value) {
 	words := toldContent(format.Field(rec, format.FieldToolResult), n.Version)
 	f := fault{
-		rule: ruleBadResult, message: "the output is empty, though the tool's own result tells what it said", at: b.span.From(), fix: finding.Recovered,
-		source: "the tool's structured result", impact: onAll(finding.Loses),
+		rule: faults.BadResult, message: "the output is empty, though the tool's own result tells what it said", at: b.span.From(), fix: finding.Recovered,
+		source: "the tool's structured result", impact: faults.OnAll(finding.Loses),
 	}
 	switch {
 	case words != nil:
 		f.cuts = []finding.Cut{setRaw(b.span.In(), v.Text, "content", words)}
 	case len(v.Raw(format.KeyContent)) > 0 && string(v.Raw(format.KeyContent)) == "null":
 		f.message, f.fix, f.source, f.lost = "the output is null: clients send that, and the API wants a text or a list", finding.StandIn, "", 1
-		f.impact, f.cuts = onAll(finding.Rejects), []finding.Cut{setMember(b.span.In(), v.Text, "content", lostResult)}
+		f.impact, f.cuts = faults.OnAll(finding.Rejects), []finding.Cut{setMember(b.span.In(), v.Text, "content", lostResult)}
 	default:
 		return
 	}
@@ -161,8 +162,8 @@ func noText(list []byte) bool {
 // wordless reports something in a tool's output that is neither text nor a block; the cut turns it into text.
 func (n *node) wordless(b *block, cut finding.Cut, message string) {
 	n.fault(fault{
-		rule: ruleBadResult, message: message, at: b.span.From(), fix: finding.Exact, cuts: []finding.Cut{cut},
-		impact: onAll(finding.Rejects),
+		rule: faults.BadResult, message: message, at: b.span.From(), fix: finding.Exact, cuts: []finding.Cut{cut},
+		impact: faults.OnAll(finding.Rejects),
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
@@ -37,7 +38,7 @@ func (c *Checker) lastTurn() {
 	if last != nil && last.over {
 		return // the client itself says how the turn ended
 	}
-	if last == nil || last.new != nil || slices.ContainsFunc(c.found, func(d *draft) bool { return d.Rule == ruleUnfinishedCall }) {
+	if last == nil || last.new != nil || slices.ContainsFunc(c.found, func(d *draft) bool { return d.Rule == faults.UnfinishedCall }) {
 		return // the finding about an unfinished call says as much
 	}
 	note := func(rule *finding.Rule, message string) {
@@ -48,9 +49,9 @@ func (c *Checker) lastTurn() {
 		note(check.UnansweredPrompt, "the last prompt got no answer")
 	case last.role == roleResult && c.answersForm(last): // that was the answer
 	case last.role == roleResult && !last.denied && !format.Before(last.Version, "1.0.128"): // older ones do not record an error here either
-		note(ruleCutTurn, "the last turn stopped between a tool's output and the model's next answer")
+		note(faults.CutTurn, "the last turn stopped between a tool's output and the model's next answer")
 	case last.role == roleAssistant && last.Stop == "" && len(last.ids(blockCall)) == 0 && last.Version != "" && !format.Before(last.Version, "2.1.100") && format.Before(last.Version, "2.1.216"):
-		note(ruleCutTurn, "the last answer was cut off in the middle: the client took what had come for all of it")
+		note(faults.CutTurn, "the last answer was cut off in the middle: the client took what had come for all of it")
 	}
 }
 
@@ -72,7 +73,7 @@ func (c *Checker) reachable() {
 	}
 	if s := c.Summary; damaged && s.Reached < s.Holding {
 		c.add(&draft{about: c.nodes[0], always: true, Finding: finding.Finding{
-			Rule: ruleReachable, Impact: finding.Notes, Message: fmt.Sprintf("the client sends %d of the %d records that hold content", s.Reached, s.Holding),
+			Rule: faults.Reachable, Impact: finding.Notes, Message: fmt.Sprintf("the client sends %d of the %d records that hold content", s.Reached, s.Holding),
 		}})
 	}
 }

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -10,14 +11,14 @@ func (c *Checker) unfinished(n *node) {
 	if c.opts.Live {
 		return
 	}
-	c.add(&draft{about: n, Finding: finding.Finding{Rule: ruleUnfinishedCall, Impact: finding.Notes, Message: "the call was not answered: the client was stopped while it ran"}})
+	c.add(&draft{about: n, Finding: finding.Finding{Rule: faults.UnfinishedCall, Impact: finding.Notes, Message: "the call was not answered: the client was stopped while it ran"}})
 }
 
 // closeCall writes an output for a call with which the session ends. Clients up to 2.1.215 drop the call otherwise, and the
 // oldest send it without an output, and so does a prompt that comes after it. It returns the output. The outputs of its answer are chained, because some clients follow one path only.
 func (c *Checker) closeCall(n *node, id string) *node {
 	d := c.add(&draft{about: n, Finding: finding.Finding{
-		Rule: ruleUnfinishedCall, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
+		Rule: faults.UnfinishedCall, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
 		Message: "the call was not answered: the client was stopped while it ran, and versions up to 2.1.215 drop the call without a word",
 	}})
 	if !c.middleTarget() {

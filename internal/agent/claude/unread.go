@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -28,7 +29,7 @@ func (c *Checker) unknownLinks() {
 			above[m] = p
 		}
 		d := c.add(&draft{about: bad, Finding: finding.Finding{
-			Rule: ruleUnknownLink, Impact: finding.Loses, Fix: finding.Exact,
+			Rule: faults.UnknownLink, Impact: finding.Loses, Fix: finding.Exact,
 			Message: "the chain leads through a record of the type " + quoteType(bad.Typ) + ", which the client does not read: it forgets everything above",
 		}})
 		c.hang(n, p, d)

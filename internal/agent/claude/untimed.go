@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -24,7 +25,7 @@ func (c *Checker) untimed() {
 			continue
 		}
 		d := c.add(&draft{about: n, always: stumbles, Finding: finding.Finding{
-			Rule: ruleMissingTime, Impact: finding.Blocks, Fix: finding.StandIn,
+			Rule: faults.MissingTime, Impact: finding.Blocks, Fix: finding.StandIn,
 			Message: "the record has no time: versions from 2.1.100 on, before 2.1.330, do not resume the session",
 		}})
 		when, next := earlier+1, c.timedNear(n, 1)

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/agent/claude/reader"
 	"github.com/hist-cli/hist/internal/finding"
@@ -189,7 +190,7 @@ func (c *Checker) brokenFor() map[int64]bool {
 	}
 	lines := map[int64]bool{}
 	for _, f := range c.Reported() {
-		if f.Framing && !(isHealed(&f) && impactIn("", f.Rule) == finding.Notes) {
+		if f.Framing && !(faults.HealsItself(&f) && faults.ImpactIn("", f.Rule) == finding.Notes) {
 			lines[f.Pos.Line] = true
 		}
 	}

@@ -46,6 +46,7 @@ func KeyOf(name []byte) Key {
 // KeySet is a set of keys, as bits.
 type KeySet uint32
 
+// SetOf is the set of these keys.
 func SetOf(keys ...Key) (s KeySet) {
 	for _, k := range keys {
 		s |= 1 << k

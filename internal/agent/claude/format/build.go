@@ -84,6 +84,7 @@ func (m Made) JSON(beside Setting) []byte {
 // Setting is the context that every record of a session repeats.
 type Setting struct{ Cwd, Session, Version, Branch said }
 
+// Take takes over what the record says of its context.
 func (c *Setting) Take(rec *session.Record) {
 	c.Cwd.Take(rec, FieldCwd)
 	c.Session.Take(rec, FieldSession)

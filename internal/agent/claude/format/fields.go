@@ -87,6 +87,7 @@ var paths = [FieldCount]string{
 	FieldRequestID: "requestId", FieldRequestRef: "requestRef", FieldBlockIndex: "apiBlockIndex",
 }
 
+// Shape is where these fields stand.
 var Shape = mustCompile(paths[:])
 
 func mustCompile(paths []string) *jsonl.Shape {
@@ -142,4 +143,5 @@ func (s *said) Take(rec *session.Record, f int) {
 	}
 }
 
+// IsTrue says whether a field is the word true.
 func IsTrue(rec *session.Record, f int) bool { return string(Field(rec, f)) == "true" }

@@ -132,6 +132,7 @@ func (c *Cutter) Done() {
 	c.Values, c.entries = c.Values[:0], c.entries[:0]
 }
 
+// IsObject says whether the value is an object.
 func (v *Value) IsObject() bool { return Begins(v.Text, '{') }
 
 // Parsed is the value as gjson has it, in memory of its own.
@@ -213,6 +214,7 @@ func HasWords(raw []byte) bool {
 	return false
 }
 
+// PastSpace is the index of the first byte at or behind i that is no white space.
 func PastSpace(s []byte, i int) int {
 	for i < len(s) && (s[i] == ' ' || s[i] == '\t' || s[i] == '\n' || s[i] == '\r') {
 		i++
