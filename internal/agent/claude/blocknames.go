@@ -8,7 +8,7 @@ import (
 const manyBlocks = 64
 
 // blocksOf are the blocks with an id. The loop may give a block another id.
-func (n *node) blocksOf(id string) iter.Seq[*block] {
+func (n *facts) blocksOf(id string) iter.Seq[*block] {
 	return func(yield func(*block) bool) {
 		if len(n.blocks) > manyBlocks {
 			for _, b := range n.indexed()[id] {
@@ -27,7 +27,7 @@ func (n *node) blocksOf(id string) iter.Seq[*block] {
 }
 
 // indexed returns the blocks by their ids, including the ids that they had before they were renamed.
-func (n *node) indexed() map[string][]*block {
+func (n *facts) indexed() map[string][]*block {
 	if n.byID == nil {
 		n.own().byID = make(map[string][]*block, len(n.blocks))
 		for i := range n.blocks {
@@ -39,7 +39,7 @@ func (n *node) indexed() map[string][]*block {
 }
 
 // name gives a block of the record another id.
-func (n *node) name(b *block, id string) {
+func (n *facts) name(b *block, id string) {
 	b.id = id
 	if n.byID != nil {
 		n.byID[id] = append(n.byID[id], b)

@@ -53,7 +53,7 @@ func (c *Checker) hangBack(drafts []*draft) {
 	for _, n := range c.nodes {
 		for len(n.moves) > 0 && back[n.moves[len(n.moves)-1].by] {
 			last := n.moves[len(n.moves)-1]
-			n.own().moves = n.moves[:len(n.moves)-1]
+			n.change().moves = n.moves[:len(n.moves)-1]
 			n.leave()
 			n.up, n.above = last.from, last.from
 			c.changes++

@@ -40,9 +40,9 @@ const (
 	lostToolName = "unknown_tool"
 )
 
-func (n *node) fault(f fault) { n.own().faults = append(n.faults, f) }
+func (n *facts) fault(f fault) { n.own().faults = append(n.faults, f) }
 
-func (n *node) badMessage(rec *session.Record) {
+func (n *facts) badMessage(rec *session.Record) {
 	f := fault{
 		rule: faults.BadMessage, message: "the message has no content", fix: finding.SetAside, drop: true, lost: 1,
 		impact: faults.ByVersion{Old: finding.Blocks, Middle: finding.Blocks, Newest: finding.Loses},
@@ -56,7 +56,7 @@ func (n *node) badMessage(rec *session.Record) {
 
 // loneBlock reads a message whose content is one sound block, and not a list with it: some converters make that of a list of one. It
 // says whether that is so.
-func (n *node) loneBlock(rec *session.Record, with *tools) bool {
+func (n *facts) loneBlock(rec *session.Record, with *tools) bool {
 	at := rec.Spans[format.FieldContent]
 	v := with.parts.Cut(at.Of(rec.Raw))
 	if !knownBlock(string(v.Word(format.KeyType))) {
@@ -80,7 +80,7 @@ func (n *node) loneBlock(rec *session.Record, with *tools) bool {
 }
 
 // checkText looks at a message that is one string.
-func (n *node) checkText(rec *session.Record, span jsonl.Span) {
+func (n *facts) checkText(rec *session.Record, span jsonl.Span) {
 	if format.HasWords(span.Of(rec.Raw)) {
 		return
 	}
@@ -92,7 +92,7 @@ func (n *node) checkText(rec *session.Record, span jsonl.Span) {
 }
 
 // checkBlocks looks at the blocks of a message.
-func (n *node) checkBlocks(rec *session.Record, with *tools) {
+func (n *facts) checkBlocks(rec *session.Record, with *tools) {
 	if len(n.blocks) == 0 {
 		if answer := spelled(format.Field(rec, format.FieldMessage)); answer != nil {
 			where := rec.Spans[format.FieldMessage]
@@ -133,7 +133,7 @@ func (n *node) checkBlocks(rec *session.Record, with *tools) {
 }
 
 // checkBlock looks at one block, given its value, and says whether its mend removes the whole block.
-func (n *node) checkBlock(rec *session.Record, b *block, v *format.Value, keep *format.Keeper) bool {
+func (n *facts) checkBlock(rec *session.Record, b *block, v *format.Value, keep *format.Keeper) bool {
 	out := func(rule *finding.Rule, message string, old, newest finding.Impact) bool {
 		n.fault(fault{
 			rule: rule, message: message, at: b.span.From(), fix: finding.SetAside, impact: faults.ByVersion{Old: old, Middle: old, Newest: newest},
@@ -191,7 +191,7 @@ func (n *node) checkBlock(rec *session.Record, b *block, v *format.Value, keep *
 type takeOut func(rule *finding.Rule, message string, old, newest finding.Impact) bool
 
 // textlessBlock notes a text block without words. The newest client drops such a text; of a prompt that leaves nothing.
-func (n *node) textlessBlock(v *format.Value, out takeOut) bool {
+func (n *facts) textlessBlock(v *format.Value, out takeOut) bool {
 	newest := finding.Notes
 	if n.isPrompt() && len(n.blocks) == 1 {
 		newest = finding.Loses
@@ -203,7 +203,7 @@ func (n *node) textlessBlock(v *format.Value, out takeOut) bool {
 }
 
 // unknownBlock notes a block of a type that no client writes. It says whether the block goes: it stays if its members show what it is.
-func (n *node) unknownBlock(b *block, v *format.Value, keep *format.Keeper, kind string, out takeOut) bool {
+func (n *facts) unknownBlock(b *block, v *format.Value, keep *format.Keeper, kind string, out takeOut) bool {
 	what := fmt.Sprintf("a content block of the unknown type %q", clip(kind))
 	if shown := shownType(v); shown != "" && v.Keys&^format.BlockKeys[shown] == 0 {
 		n.retype(b, v, keep, shown, what+"; its members tell that it is "+shown, faults.ByVersion{Old: finding.Rejects, Middle: finding.Rejects, Newest: finding.Rejects})
@@ -244,7 +244,7 @@ func isToolName(name string) bool { return len(name) <= 200 && isCallID(name) }
 var redacted = []byte("REDACTED")
 
 // thinkingProblem says why the API refuses a thinking block, as far as that can be seen; "" if it does not.
-func (n *node) thinkingProblem(v *format.Value) string {
+func (n *facts) thinkingProblem(v *format.Value) string {
 	if string(v.Word(format.KeyType)) == "redacted_thinking" {
 		if data := v.Raw(format.KeyData); len(data) <= len(`""`) || data[0] != '"' {
 			return "a redacted thinking block has no data"
@@ -265,7 +265,7 @@ func (n *node) thinkingProblem(v *format.Value) string {
 }
 
 // typeless gives a block that has no type the one that its members show.
-func (n *node) typeless(b *block, v *format.Value, keep *format.Keeper, out takeOut) bool {
+func (n *facts) typeless(b *block, v *format.Value, keep *format.Keeper, out takeOut) bool {
 	kind := shownType(v)
 	if kind == "" {
 		return out(faults.BadBlock, "a content block has no type", finding.Rejects, finding.Loses)
@@ -291,7 +291,7 @@ func shownType(v *format.Value) string {
 }
 
 // retype reports a block whose type is missing or wrong, and gives it another.
-func (n *node) retype(b *block, cut *format.Value, keep *format.Keeper, kind, message string, impact faults.ByVersion) {
+func (n *facts) retype(b *block, cut *format.Value, keep *format.Keeper, kind, message string, impact faults.ByVersion) {
 	mend := finding.Cut{Start: b.span.From() + 1, End: b.span.From() + 1, New: []byte(`"type":"` + kind + `",`)}
 	if t := cut.Parsed().Get("type"); t.Exists() {
 		mend = finding.Cut{Start: b.span.From() + t.Index, End: b.span.From() + t.Index + len(t.Raw), New: []byte(`"` + kind + `"`)}
@@ -326,7 +326,7 @@ func knownBlock(kind string) bool {
 }
 
 // extraKeys reports members that the API refuses.
-func (n *node) extraKeys(b *block, v *format.Value, kind []byte) {
+func (n *facts) extraKeys(b *block, v *format.Value, kind []byte) {
 	known, ok := format.BlockKeys[string(kind)]
 	if !ok || v.Keys&^known == 0 || format.NewerThanKnown(n.Version) {
 		return

@@ -17,7 +17,7 @@ import (
 const pdfHead = 1024
 
 // checkDocument looks at a document block that begins at a byte of the record.
-func (n *node) checkDocument(at int, v gjson.Result) {
+func (n *facts) checkDocument(at int, v gjson.Result) {
 	source := v.Get("source")
 	if source.Get("type").String() != "base64" || source.Get("media_type").String() != "application/pdf" {
 		return

@@ -127,7 +127,7 @@ func (c *Checker) reused(n *node) {
 		Rule: faults.ReusedUUID, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "another record has the same id: the client reads this one in its place, and what follows it loses its history",
 	}})
-	n.own().named = d
+	n.change().named = d
 }
 
 // nameless says whether a record has no id of its own.
@@ -156,7 +156,7 @@ func (c *Checker) identify() {
 				Message: "the record has no id: the client skips it, and everything above it is lost",
 			}})
 		}
-		n.own().named = d
+		n.change().named = d
 		old := n.uuid
 		if n.uuid = c.idFor(i, missing); n.uuid == "" {
 			n.uuid = format.NewID("record", old, n.parent, n.Pos().String())
@@ -192,7 +192,7 @@ func (c *Checker) naming(id string) []*node {
 func (n *node) rename(old, id string, d *draft) {
 	if n.parent == old {
 		n.callParent(id)
-		n.own().moves = append(n.moves, move{by: d})
+		n.change().moves = append(n.moves, move{by: d})
 	}
 	if n.source == old {
 		n.source = id

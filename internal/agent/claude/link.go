@@ -294,7 +294,7 @@ func (c *Checker) hang(n, p *node, d *draft) {
 		n.leave()
 	}
 	c.changes++
-	n.own().moves = append(n.moves, move{d, n.up, p})
+	n.change().moves = append(n.moves, move{d, n.up, p})
 	n.up, n.above = p, p
 	if c.linked {
 		n.join()

@@ -26,9 +26,9 @@ const (
 	roleBoundary              // where a compaction begins
 )
 
-// node is one record of the tree, without its content. A session may have hundreds of thousands, all kept to the end, so nodes
-// share what many of them have in common, and rare members are stored apart.
-type node struct {
+// facts are what one record of the tree says of itself, without its content. A session may have hundreds of thousands, all kept to the
+// end, so they share what many of them have in common, and rare members are stored apart.
+type facts struct {
 	uuid   string
 	parent string // "" for none
 	msg    string // id of the API's message that the record is a part of
@@ -37,17 +37,10 @@ type node struct {
 	*rare
 	blocks []block
 
-	up *node // the record's parent once all is mended, nil at a root
-	siblings
-	grafts
-	layout
 	when    int64  // milliseconds since 1970; 0 if the record has no readable time
 	sum     uint64 // hash of the record's bytes
 	message uint64 // hash of the message's bytes
-	index   int    // among all nodes, in the order of the file
-	number  int    // unique among all records, those that hist added included
 
-	format.Place
 	start      int32       // where the record's object begins in its line
 	parentSpan format.Span // of the value; zero if the key is missing
 	uuidSpan   format.Span
@@ -74,16 +67,31 @@ type node struct {
 	noMessage   bool // the record has no message, or one without content
 	empty       bool // nothing in it is sent
 	toolResult  bool // it has a toolUseResult
-	again       bool // a copy of an earlier record under another id, in a conversation that was written anew
-	anew        bool // one of the records that a client has written once more at one moment, behind an answer that had come in one piece
-	retold      bool // the client wrote it before with the same id and time: 1.0.17 repeats what it says about commands
-	replaced    bool // a later copy is read in its place
-	mended      bool // the client can't read the line as it is
-	torn        bool // the line was cut off, and hist has closed the record there
-	wrongID     bool
-	sharesID    bool // a later, different record has the same id
-	branchDone  bool // the branch that begins here has been looked at
 	over        bool // the client says here how the turn ended
+}
+
+// node is a record with its place: in the file, and in the tree once all is mended.
+type node struct {
+	facts
+	*mending
+
+	up *node // the record's parent once all is mended, nil at a root
+	siblings
+	grafts
+	layout
+	index  int // among all nodes, in the order of the file
+	number int // unique among all records, those that hist added included
+	format.Place
+
+	again      bool // a copy of an earlier record under another id, in a conversation that was written anew
+	anew       bool // one of the records that a client has written once more at one moment, behind an answer that had come in one piece
+	retold     bool // the client wrote it before with the same id and time: 1.0.17 repeats what it says about commands
+	replaced   bool // a later copy is read in its place
+	mended     bool // the client can't read the line as it is
+	torn       bool // the line was cut off, and hist has closed the record there
+	wrongID    bool
+	sharesID   bool // a later, different record has the same id
+	branchDone bool // the branch that begins here has been looked at
 }
 
 // block is one content block.
@@ -106,18 +114,18 @@ const (
 )
 
 // hasMessage says whether the record is one that holds content of the conversation.
-func (n *node) hasMessage() bool {
+func (n *facts) hasMessage() bool {
 	return n.role == roleUser || n.role == roleResult || n.role == roleAssistant
 }
 
 // sent says whether a client sends the record if it is on the way up from the tip.
-func (n *node) sent() bool { return n.hasMessage() && !n.synthetic && !n.noMessage }
+func (n *facts) sent() bool { return n.hasMessage() && !n.synthetic && !n.noMessage }
 
 // isPrompt says whether the record is something that the user said.
-func (n *node) isPrompt() bool { return n.role == roleUser && !n.meta && !n.summary }
+func (n *facts) isPrompt() bool { return n.role == roleUser && !n.meta && !n.summary }
 
 // each yields the ids of the blocks of one kind.
-func (n *node) each(kind blockKind) iter.Seq[string] {
+func (n *facts) each(kind blockKind) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := range n.blocks {
 			if n.blocks[i].kind == kind && !yield(n.blocks[i].id) {
@@ -128,7 +136,7 @@ func (n *node) each(kind blockKind) iter.Seq[string] {
 }
 
 // says reports whether there is a block of a kind with an id.
-func (n *node) says(kind blockKind, id string) bool {
+func (n *facts) says(kind blockKind, id string) bool {
 	for b := range n.blocksOf(id) {
 		if b.kind == kind {
 			return true
@@ -138,12 +146,12 @@ func (n *node) says(kind blockKind, id string) bool {
 }
 
 // calls says whether there is a call among the blocks.
-func (n *node) calls() bool {
+func (n *facts) calls() bool {
 	return slices.ContainsFunc(n.blocks, func(b block) bool { return b.kind == blockCall })
 }
 
 // callsOnce says whether there is a single call among the blocks.
-func (n *node) callsOnce() bool {
+func (n *facts) callsOnce() bool {
 	calls := 0
 	for i := range n.blocks {
 		if n.blocks[i].kind != blockCall {
@@ -157,7 +165,7 @@ func (n *node) callsOnce() bool {
 }
 
 // ids returns the ids of the blocks of one kind.
-func (n *node) ids(kind blockKind) []string {
+func (n *facts) ids(kind blockKind) []string {
 	var ids []string
 	for i := range n.blocks {
 		if n.blocks[i].kind == kind {
@@ -171,8 +179,8 @@ var nodeSeed = maphash.MakeSeed()
 
 // newNode reads a record of the tree. before is the record in front of it, which usually has the same ids and words.
 func newNode(rec *session.Record, before *node) *node {
-	n := &node{}
-	n.read(rec, before, &tools{})
+	n := &node{mending: untouched}
+	n.read(rec, &before.facts, &tools{})
 	n.stands(rec)
 	return n
 }
@@ -200,7 +208,8 @@ func (r *nodeReader) read(rec *session.Record) *node {
 	}
 	n := &r.spare[0]
 	r.spare = r.spare[1:]
-	n.read(rec, r.before, &r.tools)
+	n.mending = untouched
+	n.read(rec, &r.before.facts, &r.tools)
 	r.before = n
 	r.count++
 	return n
@@ -271,8 +280,8 @@ func (t *tools) keepBlocks() []block {
 // blocksAtOnce is for how many blocks memory is allocated at a time: as many as fill 8 KiB.
 const blocksAtOnce = 146
 
-// read fills in a node as newNode does, except for what stands sets.
-func (n *node) read(rec *session.Record, before *node, with *tools) {
+// read fills in what a record says of itself. before are the facts of the record in front of it, which usually has the same ids and words.
+func (n *facts) read(rec *session.Record, before *facts, with *tools) {
 	n.rare, n.Kind = nothing, with.words.Of(rec)
 	n.sum, n.message = sumsOf(rec)
 	n.uuid = with.keeper.Decoded(rec, format.FieldUUID)
@@ -316,7 +325,7 @@ func sumsOf(rec *session.Record) (whole, message uint64) {
 	return sum.Quick(nodeSeed, rec.Raw[:at.Start]) + 3*message + 5*sum.Quick(nodeSeed, rec.Raw[at.End:]), message
 }
 
-func (n *node) setRole(rec *session.Record) {
+func (n *facts) setRole(rec *session.Record) {
 	switch n.Typ {
 	case "user":
 		if n.role = roleUser; string(format.Text(rec, format.FieldRole)) == "assistant" && format.FromModel(rec) {
@@ -347,7 +356,7 @@ func (n *node) setRole(rec *session.Record) {
 }
 
 // readMessage notes the blocks of a message, and what is wrong with them.
-func (n *node) readMessage(rec *session.Record, with *tools) {
+func (n *facts) readMessage(rec *session.Record, with *tools) {
 	content := rec.Spans[format.FieldContent]
 	raw := format.Field(rec, format.FieldContent)
 	switch {

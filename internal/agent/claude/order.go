@@ -10,7 +10,7 @@ import (
 
 // resultsFirst reports a message in which something stands in front of a tool's output: the API wants the outputs first. To
 // mend it, what stood in front is moved behind the last output.
-func (n *node) resultsFirst(rec *session.Record) {
+func (n *facts) resultsFirst(rec *session.Record) {
 	first, last := -1, -1
 	for i := range n.blocks {
 		if n.blocks[i].kind == blockResult {

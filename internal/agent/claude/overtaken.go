@@ -190,7 +190,7 @@ func markOf(tip *node) *node {
 }
 
 // beginsAnew says whether a compaction begins with this record: it is a mark, or a summary as 1.0.17 writes it, without a mark.
-func (n *node) beginsAnew() bool { return n.role == roleBoundary || n.continues && n.parent == "" }
+func (n *facts) beginsAnew() bool { return n.role == roleBoundary || n.continues && n.parent == "" }
 
 // comesAfter says whether a record was written after a compaction's mark, judged by place or by time.
 func comesAfter(n, mark *node) bool {

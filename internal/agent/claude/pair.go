@@ -429,7 +429,7 @@ func madeUp(output *node) bool {
 
 // drop removes a record; its children are hung on its parent.
 func (c *Checker) drop(n *node, d *draft) {
-	n.own().dropped = d
+	n.change().dropped = d
 	c.changes++
 	d.Edits = append(d.Edits, finding.Edit{At: n.Pos(), Op: finding.Remove})
 	for _, m := range n.children() {

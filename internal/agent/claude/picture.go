@@ -29,7 +29,7 @@ const (
 var imageTypes = []string{"jpeg", "png", "gif", "webp"}
 
 // checkImage looks at an image block that begins at a byte of the record; copy is the second copy of a tool's image.
-func (n *node) checkImage(at int, v gjson.Result, copied string) {
+func (n *facts) checkImage(at int, v gjson.Result, copied string) {
 	source := v.Get("source")
 	if !source.IsObject() {
 		n.sourceless(at, v, copied)
@@ -87,7 +87,7 @@ func (n *node) checkImage(at int, v gjson.Result, copied string) {
 
 // sourceless reports an image block without a source, as tools of an MCP server return it; the data may be in the block itself, or in
 // the second copy of a tool's image.
-func (n *node) sourceless(at int, v gjson.Result, copied string) {
+func (n *facts) sourceless(at int, v gjson.Result, copied string) {
 	n.own().pictures++
 	f := fault{
 		rule: faults.BadPicture, message: "an image that the API refuses: it has no source", at: at, fix: finding.StandIn, lost: 1,

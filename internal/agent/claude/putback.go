@@ -92,7 +92,7 @@ func (c *Checker) wholeAgain() {
 // this file, it is hung on the given one.
 func (c *Checker) putBack(d *draft, n *node, line []byte, source string, parent, beside *node, op finding.Op) {
 	d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
-	n.Place, n.index, n.own().new = beside.Place, beside.index, &format.Made{Parent: n.parent}
+	n.Place, n.index, n.change().new = beside.Place, beside.index, &format.Made{Parent: n.parent}
 	up := c.ids.get(n.parent)
 	if up == nil && parent != nil {
 		line = withParent(line, n, parent.uuid)
@@ -106,15 +106,15 @@ func (c *Checker) putBack(d *draft, n *node, line []byte, source string, parent,
 	for _, call := range n.ids(blockResult) {
 		c.results()[call] = append(c.results()[call], n)
 	}
-	n.own().edit = placed{d, len(d.Edits)}
+	n.change().edit = placed{d, len(d.Edits)}
 	d.Edits = append(d.Edits, finding.Edit{At: beside.Pos(), Op: op, New: finding.Content{Literal: line}})
 }
 
 // insert inserts a record that hist has written in front of or behind the record beside it.
 func (c *Checker) insert(d *draft, m format.Made, beside *node, op finding.Op) *node {
 	n := &node{
-		Place: beside.Place, Kind: &format.Kind{Typ: m.Typ}, uuid: m.UUID, parent: m.Parent, when: m.When, source: m.Source,
-		rare: &rare{new: &m}, index: beside.index, up: c.ids.get(m.Parent),
+		Place: beside.Place, index: beside.index, up: c.ids.get(m.Parent), mending: &mending{new: &m},
+		facts: facts{Kind: &format.Kind{Typ: m.Typ}, uuid: m.UUID, parent: m.Parent, when: m.When, source: m.Source, rare: nothing},
 	}
 	switch {
 	case m.Typ == "system":
@@ -138,7 +138,7 @@ func (c *Checker) insert(d *draft, m format.Made, beside *node, op finding.Op) *
 	})
 	n.above = n.up
 	c.grow(n)
-	n.own().edit = placed{d, len(d.Edits)}
+	n.change().edit = placed{d, len(d.Edits)}
 	d.Edits = append(d.Edits, finding.Edit{At: beside.Pos(), Op: op, New: finding.Content{Literal: m.JSON(c.beside)}})
 	return n
 }

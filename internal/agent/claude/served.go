@@ -21,7 +21,7 @@ type served struct {
 }
 
 // serve notes a block of a type for which the API's servers do the work.
-func (n *node) serve(kind string, v *format.Value, span jsonl.Span) {
+func (n *facts) serve(kind string, v *format.Value, span jsonl.Span) {
 	s := served{span: span}
 	s.tool, s.output = strings.CutSuffix(kind, "_tool_result")
 	switch {
@@ -42,7 +42,7 @@ func (n *node) serve(kind string, v *format.Value, span jsonl.Span) {
 const atStart = "WaitForMcpServers"
 
 // passing notes references to that tool in the output of the API's own search for tools, which is sent as it is (2.1.215, 2.1.332, measured).
-func (n *node) passing(v *format.Value, span jsonl.Span) {
+func (n *facts) passing(v *format.Value, span jsonl.Span) {
 	if !bytes.Contains(v.Text, []byte(atStart)) {
 		return
 	}

@@ -44,7 +44,7 @@ func spelled(message []byte) []byte {
 }
 
 // holds notes the blocks and the id of the answer that stands in a record in another form. Where they stand in the record is not known.
-func (n *node) holds(answer []byte) {
+func (n *facts) holds(answer []byte) {
 	v := gjson.ParseBytes(bytes.Clone(answer))
 	n.msg = v.Get("id").Str
 	for _, b := range v.Get("content").Array() {

@@ -15,7 +15,7 @@ import (
 )
 
 // checkCall looks at a call's name and input. How to mend them is settled when the call's result is known.
-func (n *node) checkCall(b *block, v *format.Value) {
+func (n *facts) checkCall(b *block, v *format.Value) {
 	if !isToolName(b.name) {
 		n.fault(fault{
 			rule: faults.BadToolName, message: "the call's tool has no valid name", at: b.span.From(), fix: finding.StandIn,
@@ -70,7 +70,7 @@ func (c *Checker) modelSpoke(from int) bool {
 }
 
 // checkResult looks at what a tool answered.
-func (n *node) checkResult(rec *session.Record, b *block, v *format.Value) {
+func (n *facts) checkResult(rec *session.Record, b *block, v *format.Value) {
 	content := v.Raw(format.KeyContent)
 	if name, ok := bytes.CutPrefix(content, []byte(noSuchTool)); ok && v.IsTrue(format.KeyError) {
 		n.own().noSuch = string(format.WordOf(slices.Concat([]byte{'"'}, name)))
@@ -131,7 +131,7 @@ func (n *node) checkResult(rec *session.Record, b *block, v *format.Value) {
 }
 
 // emptied reports an output without words whose tool's own result tells what they were, and one that is null.
-func (n *node) emptied(rec *session.Record, b *block, v *format.Value) {
+func (n *facts) emptied(rec *session.Record, b *block, v *format.Value) {
 	words := toldContent(format.Field(rec, format.FieldToolResult), n.Version)
 	f := fault{
 		rule: faults.BadResult, message: "the output is empty, though the tool's own result tells what it said", at: b.span.From(), fix: finding.Recovered,
@@ -160,7 +160,7 @@ func noText(list []byte) bool {
 }
 
 // wordless reports something in a tool's output that is neither text nor a block; the cut turns it into text.
-func (n *node) wordless(b *block, cut finding.Cut, message string) {
+func (n *facts) wordless(b *block, cut finding.Cut, message string) {
 	n.fault(fault{
 		rule: faults.BadResult, message: message, at: b.span.From(), fix: finding.Exact, cuts: []finding.Cut{cut},
 		impact: faults.OnAll(finding.Rejects),

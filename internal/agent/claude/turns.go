@@ -14,7 +14,7 @@ import (
 
 // saysOver says whether a client tells with a record how a turn ended: it prints what a command has given, notes how long the turn took,
 // or that the user's limit of turns or a hook has ended it (2.1.100 and 2.1.332, measured; up to 2.1.2 the last two leave no word).
-func (n *node) saysOver(rec *session.Record) bool {
+func (n *facts) saysOver(rec *session.Record) bool {
 	switch n.Typ {
 	case "attachment":
 		kind := string(format.Text(rec, format.FieldAttachment))

@@ -36,7 +36,7 @@ func (c *Checker) untimed() {
 			when = noTime + int64(n.index)
 		}
 		when = c.beforeItsOwn(n, when)
-		n.own().clock = placed{d, len(d.Edits)}
+		n.change().clock = placed{d, len(d.Edits)}
 		d.Edits = append(d.Edits, n.timed(when))
 		if c.chosen(d) {
 			n.when = when
@@ -65,7 +65,7 @@ func (c *Checker) beforeItsOwn(n *node, when int64) int64 {
 
 // setTime gives a record a time, replacing the one that it was given when it was closed.
 func (c *Checker) setTime(n *node, when int64, d *draft) {
-	if set := n.own().clock; set.in != nil && n.torn {
+	if set := n.change().clock; set.in != nil && n.torn {
 		set.in.Edits[set.at] = n.timed(when)
 		return
 	}
