@@ -30,8 +30,11 @@ type FileRead struct {
 const (
 	maxStates = 64      // how many texts of one file are kept
 	maxText   = 1 << 18 // length of one of them, in bytes
-	wholeRead = 2000    // how many lines are read if the call does not say
-	longLine  = 2000    // length of a line, in bytes, from which on the client may cut it
+)
+
+const (
+	wholeRead = 2000 // how many lines are read if the call does not say
+	longLine  = 2000 // length of a line, in bytes, from which on the client may cut it
 )
 
 // The client notes a file's text before and after each edit in the structured results of its tools, and keeps copies of each

@@ -241,17 +241,17 @@ func messageIn(raw []byte) (m format.Made, ok bool) {
 // beginningIn is the record that a line was of which everything up to the end of its message's content is whole, and a flaw stands behind
 // that: a character that was changed or lost. Its id must be whole, and nothing of another record may stand in between.
 func beginningIn(raw []byte) (m format.Made, ok bool) {
-	const key, content = `"message":`, `"content":`
+	const key, member = `"message":`, `"content":`
 	at := bytes.Index(raw, []byte(key+"{"))
 	if at < 0 || !bytes.HasPrefix(raw, []byte("{")) {
 		return m, false
 	}
 	from := at + len(key)
-	words := bytes.Index(raw[from:], []byte(content))
+	words := bytes.Index(raw[from:], []byte(member))
 	if words < 0 {
 		return m, false
 	}
-	words += from + len(content)
+	words += from + len(member)
 	var value json.RawMessage
 	dec := json.NewDecoder(bytes.NewReader(raw[words:]))
 	if dec.Decode(&value) != nil {

@@ -60,7 +60,7 @@ func newProof() proof {
 }
 
 // answer takes a record of an answer whose first record begins with thinking.
-func (p *proof) answer(n *node, content, model []byte) {
+func (p *proof) answer(n *node, list, model []byte) {
 	if n.role != roleAssistant || n.side || n.msg == "" || n.synthetic || len(p.sent) == 0 {
 		return
 	}
@@ -73,9 +73,9 @@ func (p *proof) answer(n *node, content, model []byte) {
 		p.answers[n.msg] = a
 	}
 	a.end = n.Pos()
-	a.odd = a.odd || n.Version == "" || bytes.Contains(content, mark) || a.model != string(model) || n.mended || len(n.faults) > 0 || len(content) == 0 || content[0] != '['
+	a.odd = a.odd || n.Version == "" || bytes.Contains(list, mark) || a.model != string(model) || n.mended || len(n.faults) > 0 || len(list) == 0 || list[0] != '['
 	i := 0
-	gjson.ParseBytes(content).ForEach(func(_, b gjson.Result) bool {
+	gjson.ParseBytes(list).ForEach(func(_, b gjson.Result) bool {
 		one := appendCanonical(nil, b)
 		if a.blocks[0] == 0 {
 			a.first = sha256.Sum256(one)

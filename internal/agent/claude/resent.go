@@ -138,14 +138,14 @@ func (c *Checker) saysIn(r *resent, role role, list []*node) func(hash string) b
 	all, bare := []byte{'['}, []byte{'['}
 	words := ""
 	for _, n := range list {
-		content := gjson.GetBytes(c.opts.Beside.Line(n.Offset), "message.content")
-		if content.Type == gjson.String {
-			words = content.String()
+		said := gjson.GetBytes(c.opts.Beside.Line(n.Offset), "message.content")
+		if said.Type == gjson.String {
+			words = said.String()
 			all = appendElement(all, format.Object{"type": "text", "text": words}.JSON())
 			continue
 		}
 		i := 0
-		content.ForEach(func(_, b gjson.Result) bool {
+		said.ForEach(func(_, b gjson.Result) bool {
 			all = appendElement(all, []byte(b.Raw))
 			if i < len(n.blocks) && n.blocks[i].kind != blockThinking {
 				bare = appendElement(bare, []byte(b.Raw))

@@ -55,11 +55,11 @@ func (p *pieces) takeTold(raw []byte, line int64) {
 		if whole := append([]byte("{"), raw[at:]...); !sound(whole) || json.Unmarshal(whole, &r) != nil {
 			continue
 		}
-		content := r.content()
-		if content == nil {
+		words := r.content()
+		if words == nil {
 			continue
 		}
-		b := piece{Type: "tool_result", Content: content}
+		b := piece{Type: "tool_result", Content: words}
 		if r.UUID != "" {
 			p.outputsAt = kept(p.outputsAt, r.UUID, b)
 		} else if r.Source == "" {
@@ -69,7 +69,7 @@ func (p *pieces) takeTold(raw []byte, line int64) {
 		if _, known := p.outputsFrom[r.Source]; r.Source != "" && !known {
 			p.outputsFrom = kept(p.outputsFrom, r.Source, b)
 		}
-		p.size += len(content)
+		p.size += len(words)
 		return
 	}
 }
