@@ -26,15 +26,13 @@ type FileRead struct {
 	At     int64  // where the call's record begins in the session's file, in bytes
 }
 
-// Limits of the search for a file's text.
-const (
-	maxStates = 64      // how many texts of one file are kept
-	maxText   = 1 << 18 // length of one of them, in bytes
-)
+// maxStates is how many texts of one file are kept.
+const maxStates = 64
 
 const (
-	wholeRead = 2000 // how many lines are read if the call does not say
-	longLine  = 2000 // length of a line, in bytes, from which on the client may cut it
+	maxText   = 1 << 18 // length of a text of a file, in bytes, up to which it is kept
+	wholeRead = 2000    // how many lines are read if the call does not say
+	longLine  = 2000    // length of a line, in bytes, from which on the client may cut it
 )
 
 // The client notes a file's text before and after each edit in the structured results of its tools, and keeps copies of each
@@ -290,11 +288,11 @@ func (form readForm) numbered(lines []string, first int64) (string, bool) {
 // formOf is the form in which a record shows what was read; the zero form if it is not a known one.
 func formOf(v gjson.Result) readForm {
 	read := v.Get("toolUseResult.file")
-	content := v.Get("message.content").Array()
-	if len(content) != 1 || read.Get("content").String() == "" || !read.Get("numLines").Exists() {
+	blocks := v.Get("message.content").Array()
+	if len(blocks) != 1 || read.Get("content").String() == "" || !read.Get("numLines").Exists() {
 		return readForm{}
 	}
-	shown := content[0].Get("content")
+	shown := blocks[0].Get("content")
 	if shown.Type != gjson.String || bytes.Contains([]byte(shown.Raw), mark) {
 		return readForm{}
 	}
