@@ -1,11 +1,11 @@
 package claude
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -15,13 +15,13 @@ const maxFirstWords = 64
 
 // opening keeps the first words of a prompt that has no parent.
 func (c *Checker) opening(n *node, rec *session.Record) {
-	if n.side || !n.isPrompt() {
+	if n.Side || !n.IsPrompt() {
 		return
 	}
 	if c.firstPrompt == nil {
 		c.firstPrompt = n
 	}
-	if n.parent != "" {
+	if n.Parent != "" {
 		return
 	}
 	content := gjson.ParseBytes(format.Field(rec, format.FieldContent))
@@ -45,10 +45,10 @@ func (c *Checker) opening(n *node, rec *session.Record) {
 // of a session, a prompt that lost its parent looks the same. It did lose it if what stands in front of it is written again behind the
 // end, since a client never rewrites what the user has left, or if the record does not say that it has no parent.
 func (c *Checker) begunAnew(n *node) bool {
-	if !n.isPrompt() || n.parentSpan == (format.Span{}) || n == c.firstPrompt || n.Version == "" || !format.Before(n.Version, firstNoted) || c.writtenAgain(n) {
+	if !n.IsPrompt() || n.ParentSpan == (format.Span{}) || n == c.firstPrompt || n.Version == "" || !format.Before(n.Version, firstNoted) || c.writtenAgain(n) {
 		return false
 	}
-	if c.snapshots[n.uuid] || format.Before(n.Version, firstSnapshots) && c.some.byHand && turnIsOver(n.front) {
+	if c.snapshots[n.UUID] || format.Before(n.Version, firstSnapshots) && c.some.byHand && turnIsOver(n.front) {
 		return true
 	}
 	a, b := c.openings[c.firstPrompt], c.openings[n]
@@ -67,23 +67,6 @@ func (c *Checker) writtenAgain(n *node) bool {
 	return c.lastCopied != nil && c.lastCopied.index < n.index
 }
 
-// startHook is the name of a hook that runs when a session starts, if a record tells of one: SessionStart, and why it does. "" if not.
-func startHook(rec *session.Record) string {
-	var name gjson.Result
-	switch kind := format.Text(rec, format.FieldAttachment); {
-	case string(format.Text(rec, format.FieldType)) == "progress":
-		if data := gjson.GetBytes(rec.Raw, "data.type"); data.String() == "hook_progress" {
-			name = gjson.GetBytes(rec.Raw, "data.hookName")
-		}
-	case bytes.HasPrefix(kind, []byte("hook_")):
-		name = gjson.GetBytes(rec.Raw, "attachment.hookName")
-	}
-	if hook := name.String(); strings.HasPrefix(hook, "SessionStart") {
-		return hook
-	}
-	return ""
-}
-
 // endsAnother says whether the first record of a file belongs to the conversation of another file, which the user made the client forget:
 // what closes that is the first that the client writes into the new file.
 func (c *Checker) endsAnother(n *node) bool {
@@ -91,7 +74,7 @@ func (c *Checker) endsAnother(n *node) bool {
 		return false
 	}
 	for _, m := range c.nodes[n.index+1 : min(len(c.nodes), n.index+maxSiblings)] {
-		if m.role == roleAssistant && !m.side {
+		if m.Role == content.RoleAssistant && !m.Side {
 			return false
 		}
 		if m.up == nil && c.clearedOnPurpose(m) {
@@ -108,5 +91,5 @@ const planApproved = "Implement the following plan:"
 // clearedOnPurpose says whether the conversation begins anew with a record because the user wanted that: none of what stands above it
 // is sent (2.1.12 to 2.1.78 seen, 2.1.330 measured).
 func (c *Checker) clearedOnPurpose(n *node) bool {
-	return n.parentSpan != (format.Span{}) && (n.clears && n.atStart || n.isPrompt() && strings.HasPrefix(c.openings[n], planApproved))
+	return n.ParentSpan != (format.Span{}) && (n.Clears && n.AtStart || n.IsPrompt() && strings.HasPrefix(c.openings[n], planApproved))
 }

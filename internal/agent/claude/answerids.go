@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -33,7 +34,7 @@ type answerPart struct {
 // programs write over them.
 func (a *answering) take(n *node, rec *session.Record) {
 	id, ref := format.Text(rec, format.FieldRequestID), format.Text(rec, format.FieldRequestRef)
-	if n.role != roleAssistant || n.side || !n.sent() || len(id)+len(ref) == 0 {
+	if n.Role != content.RoleAssistant || n.Side || !n.Sent() || len(id)+len(ref) == 0 {
 		return
 	}
 	index := int64(-1)
@@ -43,14 +44,14 @@ func (a *answering) take(n *node, rec *session.Record) {
 	goesOn := false
 	if len(a.parts) > 0 && len(a.request) == len(id)+len(ref) && bytes.HasPrefix(a.request, id) && bytes.HasSuffix(a.request, ref) {
 		last := a.parts[len(a.parts)-1]
-		goesOn = index > a.index || index < 0 && n.parent == last.uuid && last.goesOnWith(n.Stop)
+		goesOn = index > a.index || index < 0 && n.Parent == last.UUID && last.goesOnWith(n.Stop)
 	}
 	if a.index = index; !goesOn {
 		a.end()
 		a.request = append(append(a.request[:0], id...), ref...)
 	}
 	a.parts = append(a.parts, answerPart{n, rec.Spans[format.FieldMessage], rec.Spans[format.FieldMessageID]})
-	a.mixed = a.mixed || n.msg != a.parts[0].msg
+	a.mixed = a.mixed || n.Msg != a.parts[0].Msg
 }
 
 // end is called where the parts of an answer end.
@@ -70,24 +71,24 @@ func (c *Checker) oneAnswer() {
 	}
 	all := map[string]int{}
 	for _, n := range c.nodes {
-		all[n.msg]++
+		all[n.Msg]++
 	}
 	for _, parts := range c.answering.apart {
 		own := map[string]int{}
 		for _, p := range parts {
-			own[p.msg]++
-			if a := c.proof.answers[p.msg]; a != nil {
+			own[p.Msg]++
+			if a := c.proof.answers[p.Msg]; a != nil {
 				a.odd = true // it was hashed as what the ids make of it
 			}
 		}
-		id, most := answerID(parts[0].uuid), 0
+		id, most := answerID(parts[0].UUID), 0
 		for _, p := range parts {
-			if p.msg != "" && own[p.msg] > most && own[p.msg] == all[p.msg] {
-				id, most = p.msg, own[p.msg]
+			if p.Msg != "" && own[p.Msg] > most && own[p.Msg] == all[p.Msg] {
+				id, most = p.Msg, own[p.Msg]
 			}
 		}
 		for _, p := range parts {
-			if p.msg != id {
+			if p.Msg != id {
 				c.joinAnswer(p, parts, id)
 			}
 		}
@@ -102,6 +103,6 @@ func (c *Checker) joinAnswer(p answerPart, parts []answerPart, id string) {
 		Edits:   []finding.Edit{{At: p.Pos(), Op: finding.Splice, Cuts: []finding.Cut{member(p.id, p.message.Start, "id", id)}}},
 	}})
 	if c.chosen(d) {
-		p.msg = id
+		p.Msg = id
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -50,7 +51,7 @@ func (c *Checker) askedBefore(n *node) *asked {
 	if len(c.proof.at) == 0 || c.opts.Beside == nil {
 		return nil
 	}
-	answers := func(m *node) bool { return m.role == roleAssistant && !m.side && !m.synthetic && m.new == nil }
+	answers := func(m *node) bool { return m.Role == content.RoleAssistant && !m.Side && !m.Synthetic && m.new == nil }
 	from, until := session.Pos{}, session.Pos{}
 	for _, m := range slices.Backward(c.nodes[max(0, n.index-maxSiblings):n.index]) {
 		if answers(m) {
@@ -74,25 +75,25 @@ func (c *Checker) askedBefore(n *node) *asked {
 	}
 	said := 0 // how many messages there are up to the last of the model's that is recorded whole
 	for k, h := range slices.Backward(hashes) {
-		if c.proof.sent[digestOf([]byte(h))] == roleAssistant {
+		if c.proof.sent[digestOf([]byte(h))] == content.RoleAssistant {
 			said = k + 1
 			break
 		}
 	}
 	tried := map[string]bool{}
 	for _, m := range slices.Backward(c.nodes[max(0, n.index-maxSiblings):n.index]) {
-		if m.role == roleBoundary && !m.side {
+		if m.Role == content.RoleBoundary && !m.Side {
 			return &asked{newer: hashes[said:]}
 		}
-		if m.isPrompt() && !m.side && m.new == nil && !m.mended && from.Less(m.Pos()) && slices.ContainsFunc(hashes[said:], c.saysIn(&resent{}, roleUser, []*node{m})) {
+		if m.IsPrompt() && !m.Side && m.new == nil && !m.mended && from.Less(m.Pos()) && slices.ContainsFunc(hashes[said:], c.saysIn(&resent{}, content.RoleUser, []*node{m})) {
 			return nil // it was made for that prompt, by another client
 		}
-		if !answers(m) || m.mended || m.msg == "" || tried[m.msg] {
+		if !answers(m) || m.mended || m.Msg == "" || tried[m.Msg] {
 			continue
 		}
-		tried[m.msg] = true
-		list := c.answerRecords(m.msg, m.index)
-		if k := slices.IndexFunc(hashes[said:], c.saysIn(&resent{}, roleAssistant, list)); k >= 0 {
+		tried[m.Msg] = true
+		list := c.answerRecords(m.Msg, m.index)
+		if k := slices.IndexFunc(hashes[said:], c.saysIn(&resent{}, content.RoleAssistant, list)); k >= 0 {
 			return &asked{newer: hashes[said+k+1:], on: endOfTurn(list[len(list)-1], n)}
 		}
 	}
@@ -106,7 +107,7 @@ func (c *Checker) askedBefore(n *node) *asked {
 func endOfTurn(answer, until *node) *node {
 	end := answer
 	for k := answer.first; k != nil; {
-		if k.role == roleLink && k.index < until.index && !k.side {
+		if k.Role == content.RoleLink && k.index < until.index && !k.Side {
 			end, k = k, k.first
 		} else {
 			k = k.latter
@@ -127,5 +128,5 @@ func (a *asked) sent(e *echo) bool {
 // recorded whole.
 func (a *asked) only(p *proof, e *echo) bool {
 	plain := messageHash("user", quotedByClient(e.words()))
-	return a.sent(e) && !slices.ContainsFunc(a.newer, func(h string) bool { return h != plain && p.sent[digestOf([]byte(h))] != roleUser })
+	return a.sent(e) && !slices.ContainsFunc(a.newer, func(h string) bool { return h != plain && p.sent[digestOf([]byte(h))] != content.RoleUser })
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/regular"
@@ -76,7 +77,7 @@ func (n noted) Output(callID string) (text, source string) {
 }
 
 // ReadOutput is Beside's, and notes the question.
-func (n noted) ReadOutput(call FileRead, sent func(words string) bool) (words, source string) {
+func (n noted) ReadOutput(call content.FileRead, sent func(words string) bool) (words, source string) {
 	n.asked()
 	return n.of.ReadOutput(call, sent)
 }

@@ -3,6 +3,7 @@ package claude
 import (
 	"fmt"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -69,7 +70,7 @@ func (c *Checker) lostBranch(sent *nodeSet, t *trunk) (head, end *node) {
 		return nil, nil
 	}
 	for _, n := range c.all() {
-		if n.side || sent.has(n) || n.dropped != nil || n.branchDone || n.up == nil || !sent.has(n.up) || n.role == roleResult {
+		if n.Side || sent.has(n) || n.dropped != nil || n.branchDone || n.up == nil || !sent.has(n.up) || n.Role == content.RoleResult {
 			continue
 		}
 		last, answered := c.branchEnd(n)
@@ -85,10 +86,10 @@ func (c *Checker) lostBranch(sent *nodeSet, t *trunk) (head, end *node) {
 func (c *Checker) branchEnd(n *node) (last *node, answered bool) {
 	last = n
 	c.below(n, func(m *node) bool {
-		if m.side || m.dropped != nil {
+		if m.Side || m.dropped != nil {
 			return false
 		}
-		if m.role == roleAssistant && m.sent() && !m.filler {
+		if m.Role == content.RoleAssistant && m.Sent() && !m.Filler {
 			answered = true
 		}
 		if m.index > last.index || m.index == last.index && m.up == last { // a record that hist inserted has the index of its neighbour in the file
@@ -117,7 +118,7 @@ func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
 	}
 	var next *node // the first prompt of the sent side that was written after the branch had ended
 	for p := tip; p != nil && p != fork.at; p = p.up {
-		if p.isPrompt() && p != winner && end.when != 0 && p.when > end.when {
+		if p.IsPrompt() && p != winner && end.When != 0 && p.When > end.When {
 			next = p
 		}
 	}
@@ -131,15 +132,15 @@ func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
 	case late != winner && passesOutput(late, end):
 		c.hang(late, end, d)
 		return tip
-	case (fork.inAnswer() || winner.filler) && c.complete(end), end.index < winner.index && (c.complete(end) || end.role == roleResult && winner.role == roleAssistant), // one side after the other
-		winner.isPrompt() && winner.index < fork.at.index && end.when != 0 && end.when < winner.when && c.complete(end): // the prompt was moved
+	case (fork.inAnswer() || winner.Filler) && c.complete(end), end.index < winner.index && (c.complete(end) || end.Role == content.RoleResult && winner.Role == content.RoleAssistant), // one side after the other
+		winner.IsPrompt() && winner.index < fork.at.index && end.When != 0 && end.When < winner.When && c.complete(end): // the prompt was moved
 		c.hang(fork.movable(), end, d)
 		return tip
 	case next != nil:
 		c.hang(head, next.up, d)
 		c.hang(next, end, d)
 		return tip
-	case head.when < winner.when && end.when < tip.when && winner.isPrompt() && head.isPrompt():
+	case head.When < winner.When && end.When < tip.When && winner.IsPrompt() && head.IsPrompt():
 		c.hang(fork.movable(), end, d)
 		return tip
 	}
@@ -155,12 +156,12 @@ func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
 // behind what stands there. nil if that is not so.
 func (c *Checker) behindMark(fork *fork, end *node) *node {
 	n, front := fork.winner, fork.next.front
-	behindAnswer := n.role == roleAssistant && fork.at.role == roleAssistant && fork.at.msg != n.msg
-	if !c.some.marks || n.role == roleResult || !fork.inTurn && !fork.inAnswer() && !behindAnswer || front == nil || !c.complete(front) || under(front, fork.next) {
+	behindAnswer := n.Role == content.RoleAssistant && fork.at.Role == content.RoleAssistant && fork.at.Msg != n.Msg
+	if !c.some.marks || n.Role == content.RoleResult || !fork.inTurn && !fork.inAnswer() && !behindAnswer || front == nil || !c.complete(front) || under(front, fork.next) {
 		return nil
 	}
 	for _, mark := range c.nodes[:front.index] {
-		if mark.role == roleBoundary && !mark.side && mark.dropped == nil && mark.ref2 == end.uuid && mark.index > end.index {
+		if mark.Role == content.RoleBoundary && !mark.Side && mark.dropped == nil && mark.Ref2 == end.UUID && mark.index > end.index {
 			return front
 		}
 	}
@@ -169,19 +170,19 @@ func (c *Checker) behindMark(fork *fork, end *node) *node {
 
 // sameCalls says whether two records are outputs of calls that one answer made at once.
 func (c *Checker) sameCalls(one, other *node) bool {
-	if one.role != roleResult || other.role != roleResult || one == other {
+	if one.Role != content.RoleResult || other.Role != content.RoleResult || one == other {
 		return false
 	}
 	a, b := c.callOf(one), c.callOf(other)
-	return a != nil && b != nil && a != b && a.msg != "" && a.msg == b.msg
+	return a != nil && b != nil && a != b && a.Msg != "" && a.Msg == b.Msg
 }
 
 // complete says whether a new turn may follow a record: no call is left open there.
 func (c *Checker) complete(n *node) bool {
-	for id := range n.each(blockCall) {
+	for id := range n.Each(content.BlockCall) {
 		if len(c.results()[id]) == 0 {
 			return false
 		}
 	}
-	return n.role != roleResult
+	return n.Role != content.RoleResult
 }

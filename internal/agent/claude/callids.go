@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -13,7 +14,7 @@ import (
 
 // pairOf says whether m is an output that hangs on the record with its call, judged by their ids.
 func pairOf(call, m *node) bool {
-	return m.role == roleResult && (m.source == call.uuid || m.source == "" && m.up == call)
+	return m.Role == content.RoleResult && (m.Source == call.UUID || m.Source == "" && m.up == call)
 }
 
 // wrongResultIDs reports outputs that hang on an open call but name another one, and makes them name that call.
@@ -21,23 +22,23 @@ func (c *Checker) wrongResultIDs() {
 	answered := map[*node]int{} // how many blocks at the front of a record are known not to be open calls
 	moved := map[*node]bool{}
 	for _, m := range c.nodes {
-		if m.side || m.again || m.role != roleResult || len(m.blocks) != 1 {
+		if m.Side || m.again || m.Role != content.RoleResult || len(m.Blocks) != 1 {
 			continue
 		}
 		call := m.up
-		if m.source != "" && (call == nil || call.uuid != m.source) {
-			call = c.ids.get(m.source)
+		if m.Source != "" && (call == nil || call.UUID != m.Source) {
+			call = c.ids.get(m.Source)
 		}
-		if call == nil || call.role != roleAssistant && (call.role != roleResult || m.source != "") || !c.astray(m, call) {
+		if call == nil || call.Role != content.RoleAssistant && (call.Role != content.RoleResult || m.Source != "") || !c.astray(m, call) {
 			continue
 		}
 		open := answered[call]
-		for open < len(call.blocks) && !c.open(call, &call.blocks[open]) {
+		for open < len(call.Blocks) && !c.open(call, &call.Blocks[open]) {
 			open++
 		}
-		if answered[call] = open; open < len(call.blocks) {
+		if answered[call] = open; open < len(call.Blocks) {
 			moved[m] = true
-			c.matchIDs(m, call, &call.blocks[open])
+			c.matchIDs(m, call, &call.Blocks[open])
 		} else if call, b := c.flippedID(m, call); call != nil {
 			moved[m] = true
 			c.matchIDs(m, call, b)
@@ -48,7 +49,7 @@ func (c *Checker) wrongResultIDs() {
 	}
 	for id, list := range c.results() {
 		if len(list) > 1 {
-			c.results()[id] = slices.DeleteFunc(list, func(m *node) bool { return moved[m] && m.blocks[0].id != id })
+			c.results()[id] = slices.DeleteFunc(list, func(m *node) bool { return moved[m] && m.Blocks[0].ID != id })
 		}
 	}
 }
@@ -56,20 +57,20 @@ func (c *Checker) wrongResultIDs() {
 // flippedID is the open call whose id differs in one bit from the one that an output names, and its block. Up to 2.0.29 the
 // outputs of parallel calls hang on each other, so the tree does not show which of them answers which. nil if there is no such
 // call.
-func (c *Checker) flippedID(m, on *node) (*node, *block) {
-	if c.calls()[m.blocks[0].id] != nil {
+func (c *Checker) flippedID(m, on *node) (*node, *content.Block) {
+	if c.calls()[m.Blocks[0].ID] != nil {
 		return nil, nil
 	}
-	for i := m.index - 1; i >= 0 && i > m.index-maxSiblings && !c.nodes[i].isPrompt(); i-- {
+	for i := m.index - 1; i >= 0 && i > m.index-maxSiblings && !c.nodes[i].IsPrompt(); i-- {
 		call := c.nodes[i]
-		if call.role != roleAssistant || call.side != m.side {
+		if call.Role != content.RoleAssistant || call.Side != m.Side {
 			continue
 		}
-		if on.role == roleAssistant && call.msg != on.msg {
+		if on.Role == content.RoleAssistant && call.Msg != on.Msg {
 			break
 		}
-		for k := range call.blocks {
-			if b := &call.blocks[k]; c.open(call, b) && session.FlippedAt(b.id, m.blocks[0].id) >= 0 {
+		for k := range call.Blocks {
+			if b := &call.Blocks[k]; c.open(call, b) && session.FlippedAt(b.ID, m.Blocks[0].ID) >= 0 {
 				return call, b
 			}
 		}
@@ -79,7 +80,7 @@ func (c *Checker) flippedID(m, on *node) (*node, *block) {
 
 // astray says whether the call that an output names is not in the file, or answered by another output that hangs on it.
 func (c *Checker) astray(m, call *node) bool {
-	id := m.blocks[0].id
+	id := m.Blocks[0].ID
 	named := c.callNamed(m, id)
 	return named == nil || m.linkedTwice() && named != call || named != call && c.results()[id][0] != m && pairOf(named, c.results()[id][0])
 }
@@ -87,23 +88,23 @@ func (c *Checker) astray(m, call *node) bool {
 // linkedTwice says whether both links of an output lead to one record, with a single call of another id than it names: two links outweigh
 // one id.
 func (n *node) linkedTwice() bool {
-	return n.role == roleResult && n.up != nil && n.source == n.up.uuid && n.up.callsOnce() && !n.up.says(blockCall, n.blocks[0].id)
+	return n.Role == content.RoleResult && n.up != nil && n.Source == n.up.UUID && n.up.CallsOnce() && !n.up.Says(content.BlockCall, n.Blocks[0].ID)
 }
 
 // open says whether a block is a call that no output names, but for those whose links lead elsewhere, or one that has another call's id.
-func (c *Checker) open(call *node, b *block) bool {
-	return b.kind == blockCall && (c.calls()[b.id] != call || !slices.ContainsFunc(c.results()[b.id], func(m *node) bool { return m.says(blockResult, b.id) && !m.linkedTwice() }))
+func (c *Checker) open(call *node, b *content.Block) bool {
+	return b.Kind == content.BlockCall && (c.calls()[b.ID] != call || !slices.ContainsFunc(c.results()[b.ID], func(m *node) bool { return m.Says(content.BlockResult, b.ID) && !m.linkedTwice() }))
 }
 
 // matchIDs gives an output the id of the open call that it hangs on. The call is renamed instead if it bears the id of another
 // call while the output names its own, or if the API can't have given the call's id.
-func (c *Checker) matchIDs(m, call *node, b *block) {
-	named := m.blocks[0].id
+func (c *Checker) matchIDs(m, call *node, b *content.Block) {
+	named := m.Blocks[0].ID
 	d := &draft{about: m, Finding: finding.Finding{
 		Rule: faults.WrongResultID, Impact: c.worst(faults.OldAndNewer(finding.Rejects, finding.Loses)), Fix: finding.Exact,
 		Message: "the output's parent is one call, but it names another: the client drops both",
 	}, also: []*node{call}}
-	shared := c.calls()[b.id] != call
+	shared := c.calls()[b.ID] != call
 	if shared && c.calls()[named] != nil {
 		return // three calls with two ids: there is no telling which is whose
 	}
@@ -111,37 +112,37 @@ func (c *Checker) matchIDs(m, call *node, b *block) {
 		return
 	}
 	c.changes++ // a client finds outputs by their ids
-	if shared || likelierID(named, b.id) && !call.foreign && c.calls()[named] == nil {
+	if shared || likelierID(named, b.ID) && !call.Foreign && c.calls()[named] == nil {
 		d.about = call
 		d.Edits = append(d.Edits, renamed(call, b, named))
 		if !shared {
-			delete(c.calls(), b.id)
+			delete(c.calls(), b.ID)
 		}
-		call.name(b, named)
+		call.Name(b, named)
 		c.calls()[named] = call
 		return
 	}
-	d.Edits = append(d.Edits, renamed(m, &m.blocks[0], b.id))
-	m.name(&m.blocks[0], b.id)
-	c.results()[b.id] = append(c.results()[b.id], m)
+	d.Edits = append(d.Edits, renamed(m, &m.Blocks[0], b.ID))
+	m.Name(&m.Blocks[0], b.ID)
+	c.results()[b.ID] = append(c.results()[b.ID], m)
 }
 
 // likelierID says whether, of two ids for a call and its output, the first is the one that the API gave: the other is not of a
 // form that the API accepts, or does not begin as the API's ids do.
 func likelierID(id, other string) bool {
 	const own = "toolu_"
-	return isCallID(id) && (!isCallID(other) || strings.HasPrefix(id, own) && !strings.HasPrefix(other, own))
+	return content.IsCallID(id) && (!content.IsCallID(other) || strings.HasPrefix(id, own) && !strings.HasPrefix(other, own))
 }
 
 // renamed is the edit that gives a block another call's id.
-func renamed(n *node, b *block, id string) finding.Edit {
-	cut := finding.Cut{Start: b.value.From(), End: b.value.To(), New: jsonl.AppendQuote(nil, id)}
-	if b.value.To() == 0 {
+func renamed(n *node, b *content.Block, id string) finding.Edit {
+	cut := finding.Cut{Start: b.Value.From(), End: b.Value.To(), New: jsonl.AppendQuote(nil, id)}
+	if b.Value.To() == 0 {
 		key := "id"
-		if b.kind == blockResult {
+		if b.Kind == content.BlockResult {
 			key = "tool_use_id"
 		}
-		cut = finding.Cut{Start: b.span.From() + 1, End: b.span.From() + 1, New: append(append([]byte(`"`+key+`":`), cut.New...), ',')}
+		cut = finding.Cut{Start: b.Span.From() + 1, End: b.Span.From() + 1, New: append(append([]byte(`"`+key+`":`), cut.New...), ',')}
 	}
 	return finding.Edit{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{cut}}
 }
@@ -161,30 +162,30 @@ func (c *Checker) sameCallID() {
 		}
 	}()
 	for _, n := range c.nodes {
-		if n.side || n.role != roleAssistant || n.again {
+		if n.Side || n.Role != content.RoleAssistant || n.again {
 			continue
 		}
-		for i := range n.blocks {
-			b := &n.blocks[i]
-			if b.kind != blockCall || b.id == "" {
+		for i := range n.Blocks {
+			b := &n.Blocks[i]
+			if b.Kind != content.BlockCall || b.ID == "" {
 				continue
 			}
-			switch other := seen[b.id]; {
+			switch other := seen[b.ID]; {
 			case other == nil || other == n:
-				seen[b.id] = n
+				seen[b.ID] = n
 			case blockAgain(other, n) || writtenAnew(other, n):
 				n.again = true
-				list := c.results()[b.id]
+				list := c.results()[b.ID]
 				for _, m := range list {
 					m.again = m.again || pairOf(n, m) || writtenAnew(list[0], m)
 				}
-			case other.message == n.message && n.dropped == nil && len(n.blocks) == 1:
+			case other.Message == n.Message && n.dropped == nil && len(n.Blocks) == 1:
 				c.writtenTwice(n)
 			case n.dropped == nil:
-				if shared[b.id] == nil {
-					shared[b.id] = c.outputsOf(b.id)
+				if shared[b.ID] == nil {
+					shared[b.ID] = c.outputsOf(b.ID)
 				}
-				c.renamePair(n, b, shared[b.id])
+				c.renamePair(n, b, shared[b.ID])
 			}
 		}
 	}
@@ -193,7 +194,7 @@ func (c *Checker) sameCallID() {
 // blockAgain says whether a record repeats one block of another record, which holds the whole answer. 2.0.29 writes an answer
 // that did not come as a stream in one record, and once more block by block when it resumes the session.
 func blockAgain(whole, n *node) bool {
-	return n.msg != "" && n.msg == whole.msg && len(whole.blocks) > 1 && len(n.blocks) == 1 && !under(n, whole)
+	return n.Msg != "" && n.Msg == whole.Msg && len(whole.Blocks) > 1 && len(n.Blocks) == 1 && !under(n, whole)
 }
 
 // writtenAnew says whether a record repeats another one on another branch: behind an answer that did not come as a stream, a client that
@@ -205,17 +206,17 @@ func writtenAnew(other, n *node) bool {
 // samePart says whether two records were written for the same part of the conversation, judged by their times and ids: a part of an answer,
 // an output, or a prompt that the same answer follows. What is written anew keeps its times, or gets one time in all (up to 2.0.29).
 func samePart(a, b *node) bool {
-	if a.role != b.role || (a.when != b.when || a.when == 0) && !b.anew {
+	if a.Role != b.Role || (a.When != b.When || a.When == 0) && !b.anew {
 		return false
 	}
-	switch a.role {
-	case roleAssistant:
-		return a.msg == b.msg && a.msg != ""
-	case roleResult:
-		return len(a.blocks) > 0 && len(b.blocks) > 0 && a.blocks[0].id == b.blocks[0].id
+	switch a.Role {
+	case content.RoleAssistant:
+		return a.Msg == b.Msg && a.Msg != ""
+	case content.RoleResult:
+		return len(a.Blocks) > 0 && len(b.Blocks) > 0 && a.Blocks[0].ID == b.Blocks[0].ID
 	}
 	x, y := a.first, b.first
-	return x != nil && y != nil && x.msg == y.msg && x.msg != ""
+	return x != nil && y != nil && x.Msg == y.Msg && x.Msg != ""
 }
 
 // markAnew marks the records that a client has written once more at one moment, one hanging on the other, from the first block of an answer
@@ -223,14 +224,14 @@ func samePart(a, b *node) bool {
 func (c *Checker) markAnew() {
 	whole := map[string]*node{} // answers in one piece, by their ids
 	for i, n := range c.nodes {
-		if n.side || n.role != roleAssistant || n.msg == "" || n.anew {
+		if n.Side || n.Role != content.RoleAssistant || n.Msg == "" || n.anew {
 			continue
 		}
-		switch first := whole[n.msg]; {
-		case first == nil && len(n.blocks) > 1:
-			whole[n.msg] = n
-		case first != nil && len(n.blocks) == 1 && n.up == first.up && n.when != 0:
-			for j := i; j < len(c.nodes) && c.nodes[j].when == n.when && (j == i || c.nodes[j].up == c.nodes[j-1]); j++ {
+		switch first := whole[n.Msg]; {
+		case first == nil && len(n.Blocks) > 1:
+			whole[n.Msg] = n
+		case first != nil && len(n.Blocks) == 1 && n.up == first.up && n.When != 0:
+			for j := i; j < len(c.nodes) && c.nodes[j].When == n.When && (j == i || c.nodes[j].up == c.nodes[j-1]); j++ {
 				c.nodes[j].anew = true
 			}
 		}
@@ -249,10 +250,10 @@ func (c *Checker) outputsOf(id string) *outputs {
 	o := &outputs{of: map[*node][]*node{}, moved: map[*node]bool{}}
 	for _, m := range c.results()[id] {
 		call := m.up
-		if m.source != "" {
-			call = c.ids.get(m.source)
+		if m.Source != "" {
+			call = c.ids.get(m.Source)
 		}
-		if m.role == roleResult && call != nil && call.says(blockCall, id) {
+		if m.Role == content.RoleResult && call != nil && call.Says(content.BlockCall, id) {
 			o.of[call] = append(o.of[call], m)
 		} else {
 			o.astray = append(o.astray, m)
@@ -271,9 +272,9 @@ func (c *Checker) writtenTwice(n *node) {
 }
 
 // renamePair gives a call, and the first output that hangs on it, a new id.
-func (c *Checker) renamePair(n *node, b *block, shared *outputs) {
-	old := b.id
-	id := fresh(old, n.uuid)
+func (c *Checker) renamePair(n *node, b *content.Block, shared *outputs) {
+	old := b.ID
+	id := fresh(old, n.UUID)
 	d := c.add(&draft{about: n, Finding: finding.Finding{
 		Rule: faults.DuplicateCallID, Impact: c.worst(faults.OldAndNewer(finding.Rejects, finding.Loses)), Fix: finding.Exact,
 		Message: "an earlier call has the same id: the client drops this one with its output",
@@ -282,7 +283,7 @@ func (c *Checker) renamePair(n *node, b *block, shared *outputs) {
 		return
 	}
 	d.Edits = append(d.Edits, renamed(n, b, id))
-	n.name(b, id)
+	n.Name(b, id)
 	c.calls()[id] = n
 	for i, m := range shared.of[n] {
 		if shared.moved[m] {
@@ -297,10 +298,10 @@ func (c *Checker) renamePair(n *node, b *block, shared *outputs) {
 // rename makes an output answer a call under that call's new id.
 func (c *Checker) rename(d *draft, m *node, old, id string) {
 	found, results := false, c.results()
-	for b := range m.blocksOf(old) {
-		if b.kind == blockResult {
+	for b := range m.BlocksOf(old) {
+		if b.Kind == content.BlockResult {
 			d.Edits = append(d.Edits, renamed(m, b, id))
-			m.name(b, id)
+			m.Name(b, id)
 			found = true
 		}
 	}
@@ -331,18 +332,18 @@ func (c *Checker) badCallIDs() {
 	}
 	shared := map[string]*outputs{}
 	for _, n := range c.nodes {
-		if n.side || n.foreign {
+		if n.Side || n.Foreign {
 			continue
 		}
-		for i := range n.blocks {
-			b := &n.blocks[i]
-			if b.kind != blockCall || isCallID(b.id) {
+		for i := range n.Blocks {
+			b := &n.Blocks[i]
+			if b.Kind != content.BlockCall || content.IsCallID(b.ID) {
 				continue
 			}
-			o := shared[b.id]
+			o := shared[b.ID]
 			if o == nil {
-				o = c.outputsOf(b.id)
-				shared[b.id] = o
+				o = c.outputsOf(b.ID)
+				shared[b.ID] = o
 			}
 			c.validateID(n, b, o)
 		}
@@ -350,8 +351,8 @@ func (c *Checker) badCallIDs() {
 }
 
 // validateID gives a call, and its outputs, an id that the API takes.
-func (c *Checker) validateID(n *node, b *block, shared *outputs) {
-	old, id := b.id, fresh(b.id, n.uuid)
+func (c *Checker) validateID(n *node, b *content.Block, shared *outputs) {
+	old, id := b.ID, fresh(b.ID, n.UUID)
 	d := c.add(&draft{about: n, Finding: finding.Finding{
 		Rule: faults.BadCallID, Impact: finding.Rejects, Fix: finding.Exact,
 		Message: "the API does not accept the call's id",
@@ -360,7 +361,7 @@ func (c *Checker) validateID(n *node, b *block, shared *outputs) {
 		return
 	}
 	d.Edits = append(d.Edits, renamed(n, b, id))
-	n.name(b, id)
+	n.Name(b, id)
 	c.calls()[id] = n
 	for _, m := range shared.of[n] {
 		c.rename(d, m, old, id)

@@ -2,11 +2,13 @@ package claude
 
 import (
 	"slices"
+
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 )
 
 // anyCall says whether a call that a record answers is in the file.
 func (c *Checker) anyCall(m *node) bool {
-	return slices.ContainsFunc(m.ids(blockResult), func(id string) bool { return c.calls()[id] != nil })
+	return slices.ContainsFunc(m.IDs(content.BlockResult), func(id string) bool { return c.calls()[id] != nil })
 }
 
 // calls are the records with calls, by the calls' ids.
@@ -14,8 +16,8 @@ func (c *Checker) calls() map[string]*node {
 	if c.callMap == nil {
 		c.callMap = make(map[string]*node, c.called.size())
 		for _, n := range c.nodes {
-			for id := range n.each(blockCall) {
-				if !n.side && c.callMap[id] == nil {
+			for id := range n.Each(content.BlockCall) {
+				if !n.Side && c.callMap[id] == nil {
 					c.callMap[id] = n
 				}
 			}
@@ -27,7 +29,7 @@ func (c *Checker) calls() map[string]*node {
 // callNamed is the record with the call that an output names by id: the first if there are several, nil if there is none.
 // Usually it is the one that the output hangs on.
 func (c *Checker) callNamed(output *node, id string) *node {
-	if output.up != nil && !output.up.side && output.up.says(blockCall, id) && c.called.apart() {
+	if output.up != nil && !output.up.Side && output.up.Says(content.BlockCall, id) && c.called.apart() {
 		return output.up
 	}
 	return c.calls()[id]
@@ -36,7 +38,7 @@ func (c *Checker) callNamed(output *node, id string) *node {
 // answered says whether a call has an output. Usually that is among the first records that hang on the call.
 func (c *Checker) answered(call *node, id string) bool {
 	for m, steps := call.first, 0; m != nil && steps < 4; m, steps = m.latter, steps+1 {
-		if !m.side && m.says(blockResult, id) {
+		if !m.Side && m.Says(content.BlockResult, id) {
 			return true
 		}
 	}
@@ -49,9 +51,9 @@ func (c *Checker) results() map[string][]*node {
 		c.resultMap = make(map[string][]*node, c.answers.size())
 		alone := make([]*node, len(c.nodes)) // usually a call has one output, so all lists share one array
 		for i, n := range c.nodes {
-			for id := range n.each(blockResult) {
+			for id := range n.Each(content.BlockResult) {
 				switch list := c.resultMap[id]; {
-				case n.side:
+				case n.Side:
 				case list == nil && alone[i] == nil:
 					alone[i] = n
 					c.resultMap[id] = alone[i : i+1 : i+1]

@@ -1,6 +1,9 @@
 package claude
 
-import "github.com/hist-cli/hist/internal/agent/claude/format"
+import (
+	"github.com/hist-cli/hist/internal/agent/claude/content"
+	"github.com/hist-cli/hist/internal/agent/claude/format"
+)
 
 // firstSiblings is a version that hangs each of several outputs on its own call. Up to 2.0.76, each output hangs on the one
 // before it, and the first one on the last record of the answer; these versions read along that one path only (measured).
@@ -17,12 +20,12 @@ func (c *Checker) chainEnd(call *node, until int) (end *node, whole bool) {
 	from := call.index + 1
 	for _, m := range c.nodes[from:max(from, min(until, call.index+maxSiblings, len(c.nodes)))] {
 		switch {
-		case m.side || m.dropped != nil:
+		case m.Side || m.dropped != nil:
 			continue
-		case m.role == roleResult:
+		case m.Role == content.RoleResult:
 			answered = true
-		case m.role == roleAssistant && m.msg == call.msg && m.msg != "":
-		case answered && (m.role == roleUser || m.role == roleLink): // a tool says something only behind an output
+		case m.Role == content.RoleAssistant && m.Msg == call.Msg && m.Msg != "":
+		case answered && (m.Role == content.RoleUser || m.Role == content.RoleLink): // a tool says something only behind an output
 			said = m
 			continue
 		default:
@@ -36,7 +39,7 @@ func (c *Checker) chainEnd(call *node, until int) (end *node, whole bool) {
 // intoChain inserts an output that hist wrote into a chain, above the answer's other outputs and what follows them.
 func (c *Checker) intoChain(d *draft, n, next *node) {
 	for _, k := range n.up.children() {
-		if k != n && (k.role == roleResult || k == next) {
+		if k != n && (k.Role == content.RoleResult || k == next) {
 			c.hang(k, n, d)
 		}
 	}

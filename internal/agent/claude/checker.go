@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
@@ -39,7 +40,7 @@ type Beside interface {
 	// ReadOutput returns what a call has read from a file, according to the session or the client's file history, and words
 	// that say where it was found. sent says whether the client has sent given words as the output; nil if the session can't
 	// show that.
-	ReadOutput(call FileRead, sent func(words string) bool) (words, source string)
+	ReadOutput(call content.FileRead, sent func(words string) bool) (words, source string)
 	// Begun returns the first prompt of a sub-agent that has inherited the beginning of the conversation, and words that say where it
 	// was. holds says whether the session holds an answer near its beginning, by the message's id.
 	Begun(holds func(answer string) bool) (words, source string)
@@ -157,7 +158,7 @@ func (c *Checker) treeRecord(rec *session.Record) {
 		c.written = v
 	}
 	n := c.nodeOf(rec)
-	n.side = n.side && !c.opts.SubAgent
+	n.Side = n.Side && !c.opts.SubAgent
 	n.index, n.number = len(c.nodes), c.numbers
 	c.numbers++
 	c.answering.take(n, rec)
@@ -167,18 +168,18 @@ func (c *Checker) treeRecord(rec *session.Record) {
 	c.opening(n, rec)
 	c.noteCalls(rec, n)
 	c.noteGarbled(rec, n)
-	if n.Typ == "user" && len(n.blocks) == 0 && len(format.Field(rec, format.FieldToolResult)) > 0 && c.pieces.size < maxPieces { // an output was taken out of it
+	if n.Typ == "user" && len(n.Blocks) == 0 && len(format.Field(rec, format.FieldToolResult)) > 0 && c.pieces.size < maxPieces { // an output was taken out of it
 		c.pieces.takeTold(rec.Raw, rec.Pos.Line)
 	}
 	c.proof.answer(n, format.Field(rec, format.FieldContent), format.Text(rec, format.FieldModel))
 	c.nodes = append(format.Doubled(c.nodes), n)
 	c.proof.compaction(n)
-	if n.role == roleBoundary && !n.side {
+	if n.Role == content.RoleBoundary && !n.Side {
 		c.leaf, c.leafAt = "", finding.Ref{} // an end that was named in front of a compaction counts no more (2.1.215 and 2.1.332, measured)
 	}
 	if n.torn {
 		c.cut[n] = len(rec.Raw)
-		if begun := begunID(rec); begun != "" && n.uuid == "" {
+		if begun := begunID(rec); begun != "" && n.UUID == "" {
 			c.begunIDs[n] = begun
 		}
 	}
@@ -218,7 +219,7 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		if format.IsTrue(rec, format.FieldExplicit) {
 			c.rewinds = append(c.rewinds, rec.Pos)
 		}
-		leaf := c.reader.keeper.As(c.prior().uuid, rec, format.FieldLeaf)
+		leaf := c.reader.Keeper.As(c.prior().UUID, rec, format.FieldLeaf)
 		if leaf != "" && !zeros(leaf) {
 			c.leaf, c.leafAt = leaf, finding.RefOf(rec)
 			c.ends = append(format.Doubled(c.ends), namedEnd{leaf, rec.Pos, c.leafAt, of})

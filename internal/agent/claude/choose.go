@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
@@ -17,7 +18,7 @@ const minBranch = 8
 func (c *Checker) chooseBranch() {
 	var named []*node
 	for _, n := range c.nodes {
-		if len(c.opts.Branch) >= minBranch && strings.HasPrefix(strings.ToLower(n.uuid), c.opts.Branch) && n.dropped == nil && !n.side {
+		if len(c.opts.Branch) >= minBranch && strings.HasPrefix(strings.ToLower(n.UUID), c.opts.Branch) && n.dropped == nil && !n.Side {
 			named = append(named, n)
 		}
 	}
@@ -88,10 +89,10 @@ func (c *Checker) chainParallel() {
 	c.lay()
 	seen := map[string]bool{}
 	for _, n := range c.nodes {
-		if n.role != roleAssistant || n.side || n.dropped != nil || n.msg == "" || seen[n.msg] || !n.calls() {
+		if n.Role != content.RoleAssistant || n.Side || n.dropped != nil || n.Msg == "" || seen[n.Msg] || !n.Calls() {
 			continue
 		}
-		seen[n.msg] = true
+		seen[n.Msg] = true
 		calls, results := c.parallel(n)
 		if results = besides(calls, results); len(calls) < 2 || len(results) < 2 {
 			continue
@@ -104,16 +105,16 @@ func (c *Checker) chainParallel() {
 func (c *Checker) parallel(first *node) (calls, results []*node) {
 	seen := map[*node]bool{}
 	for _, m := range c.nodes[first.index:min(len(c.nodes), first.index+maxSiblings)] {
-		if m.msg != first.msg || m.role != roleAssistant || m.dropped != nil {
+		if m.Msg != first.Msg || m.Role != content.RoleAssistant || m.dropped != nil {
 			continue
 		}
-		ids := m.ids(blockCall)
+		ids := m.IDs(content.BlockCall)
 		if len(ids) > 0 {
 			calls = append(calls, m)
 		}
 		for _, id := range ids {
 			for _, r := range c.results()[id] {
-				if r.dropped == nil && !r.side && !seen[r] {
+				if r.dropped == nil && !r.Side && !seen[r] {
 					seen[r] = true
 					results = append(results, r)
 				}
@@ -132,7 +133,7 @@ func besides(calls, results []*node) []*node {
 	}
 	above := map[*node]bool{}
 	for p, steps := calls[len(calls)-1], 0; p != nil && p != calls[0] && steps < maxSiblings; p, steps = p.up, steps+1 {
-		if p.isPrompt() || p.role == roleAssistant && p.msg != calls[0].msg {
+		if p.IsPrompt() || p.Role == content.RoleAssistant && p.Msg != calls[0].Msg {
 			return nil
 		}
 		above[p] = true

@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -12,12 +13,12 @@ import (
 // adds by itself. nil if there is none.
 func (c *Checker) summaryFrom(n *node) *node {
 	for _, m := range c.nodes[n.index+1 : min(len(c.nodes), n.index+maxSiblings)] {
-		if n.role != roleLink || m.parent != n.uuid {
+		if n.Role != content.RoleLink || m.Parent != n.UUID {
 			break
 		}
 		n = m
 	}
-	if !n.summary {
+	if !n.Summary {
 		return nil
 	}
 	return n
@@ -34,20 +35,20 @@ func (c *Checker) addBoundary(first *node, id string, d *draft) {
 	about := format.Object{"trigger": "auto", "preTokens": 0}
 	more := format.Object{"subtype": "compact_boundary", "content": "Conversation compacted", "isMeta": false, "compactMetadata": about}
 	if p != nil {
-		more["logicalParentUuid"] = p.uuid
+		more["logicalParentUuid"] = p.UUID
 	}
-	var keeps []keptRecord
+	var keeps []content.KeptRecord
 	last := p
-	for last != nil && (last.role == roleLink || last.isPrompt() && last.asksNothing) {
+	for last != nil && (last.Role == content.RoleLink || last.IsPrompt() && last.AsksNothing) {
 		last = last.up
 	}
-	if last != nil && keepsLast(summary.Version) && last.sent() && last.new == nil {
+	if last != nil && keepsLast(summary.Version) && last.Sent() && last.new == nil {
 		keeps = keep(about, c.resentBehind(summary, last), summary)
 	}
-	n := c.insert(d, format.Made{UUID: id, When: first.when, Typ: "system", More: more}, first, finding.Before)
-	n.own().keeps = keeps
+	n := c.insert(d, format.Made{UUID: id, When: first.When, Typ: "system", More: more}, first, finding.Before)
+	n.Own().Keeps = keeps
 	if p != nil {
-		n.own().ref2 = p.uuid // the session may be found to begin in front of it
+		n.Own().Ref2 = p.UUID // the session may be found to begin in front of it
 	}
 	c.hang(first, n, d)
 }
@@ -57,21 +58,21 @@ func (c *Checker) addBoundary(first *node, id string, d *draft) {
 func keepsLast(version string) bool { return version != "" && !format.Before(version, "2.1.215") }
 
 // keep adds to a compaction's metadata that messages were kept, and returns them as the mark then lists them.
-func keep(about format.Object, kept []*node, summary *node) (list []keptRecord) {
+func keep(about format.Object, kept []*node, summary *node) (list []content.KeptRecord) {
 	ids := make([]string, len(kept))
 	for i, n := range kept {
-		ids[i] = n.uuid
-		list = append(list, keptRecord{uuid: n.uuid})
+		ids[i] = n.UUID
+		list = append(list, content.KeptRecord{UUID: n.UUID})
 	}
-	about["preservedSegment"] = format.Object{"headUuid": ids[0], "anchorUuid": summary.uuid, "tailUuid": ids[len(ids)-1]}
-	about["preservedMessages"] = format.Object{"anchorUuid": summary.uuid, "uuids": ids, "allUuids": ids}
+	about["preservedSegment"] = format.Object{"headUuid": ids[0], "anchorUuid": summary.UUID, "tailUuid": ids[len(ids)-1]}
+	about["preservedMessages"] = format.Object{"anchorUuid": summary.UUID, "uuids": ids, "allUuids": ids}
 	return list
 }
 
 // lostSummaryBefore mends a record whose missing parent must have been a compaction's summary; false if it was not.
 func (c *Checker) lostSummaryBefore(id string, n, p *node) bool {
 	boundary := markAbove(p)
-	if boundary == nil || boundary.kept && n.Attachment != "" && p == boundary && n.role == roleLink && c.summarized(boundary) {
+	if boundary == nil || boundary.Kept && n.Attachment != "" && p == boundary && n.Role == content.RoleLink && c.summarized(boundary) {
 		return false
 	}
 	d := c.add(&draft{about: n, Finding: finding.Finding{
@@ -83,13 +84,13 @@ func (c *Checker) lostSummaryBefore(id string, n, p *node) bool {
 	}
 	if words, source := c.summaryOf(boundary); source != "" {
 		d.Fix, d.Source = finding.Recovered, source
-		c.insert(d, format.Made{UUID: id, Parent: p.uuid, When: n.when, Typ: "user", Message: format.Object{"role": "user", "content": words}}, n, finding.Before)
+		c.insert(d, format.Made{UUID: id, Parent: p.UUID, When: n.When, Typ: "user", Message: format.Object{"role": "user", "content": words}}, n, finding.Before)
 		return true
 	}
 	last := c.beforeCompaction(boundary)
 	if last == nil || rooted(last, n) || under(last, boundary) {
 		d.Fix, last = finding.NoFix, p
-	} else if len(boundary.keeps) > 0 {
+	} else if len(boundary.Keeps) > 0 {
 		c.dropMark(boundary, last, d)
 	}
 	c.hang(n, last, d)
@@ -99,8 +100,8 @@ func (c *Checker) lostSummaryBefore(id string, n, p *node) bool {
 // summarized says whether a summary follows the mark of a compaction, before the next mark.
 func (c *Checker) summarized(mark *node) bool {
 	for _, n := range c.nodes[mark.index+1:] {
-		if !n.side && (n.summary || n.role == roleBoundary) {
-			return n.summary
+		if !n.Side && (n.Summary || n.Role == content.RoleBoundary) {
+			return n.Summary
 		}
 	}
 	return false
@@ -109,10 +110,10 @@ func (c *Checker) summarized(mark *node) bool {
 // markAbove is a compaction's mark: the record itself, or one above it with only records in between that the client adds by
 // itself. nil if there is none.
 func markAbove(n *node) *node {
-	for n != nil && n.role == roleLink {
+	for n != nil && n.Role == content.RoleLink {
 		n = n.up
 	}
-	if n == nil || n.role != roleBoundary {
+	if n == nil || n.Role != content.RoleBoundary {
 		return nil
 	}
 	return n
@@ -120,7 +121,7 @@ func markAbove(n *node) *node {
 
 // beforeCompaction is the last record of what was compacted, kept messages included; nil if nothing of it is in the file.
 func (c *Checker) beforeCompaction(mark *node) *node {
-	last := c.ids.get(mark.ref2)
+	last := c.ids.get(mark.Ref2)
 	if last == nil {
 		return mark.front
 	}
@@ -137,10 +138,10 @@ func (c *Checker) cutCompaction() {
 		return
 	}
 	for _, mark := range slices.Backward(c.nodes) { // the last of the file, whatever the last-prompt record names
-		if mark.side || mark.dropped != nil || mark.role == roleLink {
+		if mark.Side || mark.dropped != nil || mark.Role == content.RoleLink {
 			continue
 		}
-		if mark.role != roleBoundary || mark.new != nil {
+		if mark.Role != content.RoleBoundary || mark.new != nil {
 			return
 		}
 		last := c.beforeCompaction(mark)
@@ -194,7 +195,7 @@ func (c *Checker) reopen(mark *node) *node {
 		Message: "no summary follows this mark of a compaction: the model is sent nothing of what was compacted",
 	}})
 	c.dropMark(mark, last, d)
-	for last.up != nil && last.role != roleBoundary {
+	for last.up != nil && last.Role != content.RoleBoundary {
 		last = last.up
 	}
 	return last
@@ -202,7 +203,7 @@ func (c *Checker) reopen(mark *node) *node {
 
 // unsummarized says whether a record is the mark of a compaction, in the file, and the conversation goes on directly behind it.
 func unsummarized(mark *node) bool {
-	return mark.role == roleBoundary && !mark.side && mark.dropped == nil && mark.new == nil && !mark.kept && saidAtOnce(mark)
+	return mark.Role == content.RoleBoundary && !mark.Side && mark.dropped == nil && mark.new == nil && !mark.Kept && saidAtOnce(mark)
 }
 
 // saidAtOnce says whether a mark is followed by a prompt or an answer instead of a summary, with only records in between that
@@ -215,13 +216,13 @@ func saidAtOnce(mark *node) bool {
 		todo = todo[:len(todo)-1]
 		for k := n.first; k != nil; k = k.latter {
 			switch {
-			case k.summary:
+			case k.Summary:
 				return false
-			case k.role == roleLink:
+			case k.Role == content.RoleLink:
 				todo = append(todo, k)
-			case k.isPrompt() || k.role == roleAssistant && k.sent():
+			case k.IsPrompt() || k.Role == content.RoleAssistant && k.Sent():
 				said = true
-			case k.hasMessage():
+			case k.HasMessage():
 				return false
 			}
 		}
@@ -243,7 +244,7 @@ func (c *Checker) refillSummary(n *node, d *draft) {
 	}
 	followed, last := n.children(), c.beforeCompaction(mark)
 	c.drop(n, d)
-	if len(mark.keeps) > 0 && last != nil && !under(last, mark) {
+	if len(mark.Keeps) > 0 && last != nil && !under(last, mark) {
 		c.dropMark(mark, last, d)
 	}
 	for _, k := range followed {
@@ -272,23 +273,23 @@ func (c *Checker) lostKept() {
 	}
 	summaries := map[*node]*node{} // by the mark above each
 	for _, n := range c.nodes {
-		if n.summary && !n.side && n.dropped == nil {
+		if n.Summary && !n.Side && n.dropped == nil {
 			summaries[markAbove(n.up)] = n
 		}
 	}
 	for _, n := range c.nodes {
-		if n.role != roleBoundary || n.side || !n.bare || n.dropped != nil {
+		if n.Role != content.RoleBoundary || n.Side || !n.Bare || n.dropped != nil {
 			continue
 		}
 		if !keepsLast(n.Version) {
 			c.saysNothing(n)
 			continue
 		}
-		kept := c.ids.get(n.ref2)
-		for kept != nil && kept.role == roleLink {
+		kept := c.ids.get(n.Ref2)
+		for kept != nil && kept.Role == content.RoleLink {
 			kept = kept.up
 		}
-		if kept == nil || !kept.sent() {
+		if kept == nil || !kept.Sent() {
 			continue
 		}
 		summary := summaries[n]
@@ -326,7 +327,7 @@ func unknownMetadata() format.Object { return format.Object{"trigger": "auto", "
 
 // withMetadata is the edit that adds metadata about a compaction to its mark.
 func withMetadata(mark *node, about format.Object) finding.Edit {
-	at := int(mark.start) + 1
+	at := int(mark.Start) + 1
 	add := append(append([]byte(`"compactMetadata":`), about.JSON()...), ',')
 	return finding.Edit{At: mark.Pos(), Op: finding.Splice, Cuts: []finding.Cut{{Start: at, End: at, New: add}}}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/finding"
 )
 
@@ -11,7 +12,7 @@ import (
 type cutKey struct {
 	parent, msg, call string
 	words             uint64 // of a prompt: the hash of its message
-	role              role
+	role              content.Role
 }
 
 // cutCopies sets aside records that were cut off before their ids, if the file also holds the record whole, or cut off in the
@@ -23,12 +24,12 @@ func (c *Checker) cutCopies() {
 	}
 	cut := map[cutKey]*node{} // the whole record, nil until it is found
 	for n := range c.cut {
-		if key, ok := n.cutKey(); ok && n.uuid == "" {
+		if key, ok := n.cutKey(); ok && n.UUID == "" {
 			cut[key] = nil
 		}
 	}
 	for _, n := range c.nodes {
-		if key, ok := n.cutKey(); ok && n.uuid != "" && !n.torn {
+		if key, ok := n.cutKey(); ok && n.UUID != "" && !n.torn {
 			if _, asked := cut[key]; asked {
 				cut[key] = n
 			}
@@ -36,7 +37,7 @@ func (c *Checker) cutCopies() {
 	}
 	c.nodes = slices.DeleteFunc(c.nodes, func(n *node) bool {
 		key, ok := n.cutKey()
-		if !ok || !n.torn || n.uuid != "" {
+		if !ok || !n.torn || n.UUID != "" {
 			return false
 		}
 		whole, words := cut[key], "; the record is whole in "
@@ -47,7 +48,7 @@ func (c *Checker) cutCopies() {
 		if whole.torn {
 			words = "; as much of the record is in "
 		}
-		if whole.torn && n.message != whole.message || !n.beginsLike(whole) {
+		if whole.torn && n.Message != whole.Message || !n.beginsLike(whole) {
 			return false
 		}
 		delete(c.cut, n)
@@ -67,20 +68,20 @@ func (c *Checker) cutCopies() {
 
 // cutKey is the key of a record; false if it has none.
 func (n *node) cutKey() (cutKey, bool) {
-	key := cutKey{parent: n.parent, role: n.role}
+	key := cutKey{parent: n.Parent, role: n.Role}
 	switch {
-	case len(n.blocks) == 0:
+	case len(n.Blocks) == 0:
 		return key, false
-	case n.role == roleUser:
-		key.words = n.message
+	case n.Role == content.RoleUser:
+		key.words = n.Message
 		return key, true
-	case n.parent == "":
+	case n.Parent == "":
 		return key, false
-	case n.role == roleAssistant:
-		key.msg = n.msg
-		return key, n.msg != ""
-	case n.role == roleResult:
-		key.call = n.blocks[0].id
+	case n.Role == content.RoleAssistant:
+		key.msg = n.Msg
+		return key, n.Msg != ""
+	case n.Role == content.RoleResult:
+		key.call = n.Blocks[0].ID
 		return key, key.call != ""
 	}
 	return key, false
@@ -88,7 +89,7 @@ func (n *node) cutKey() (cutKey, bool) {
 
 // beginsLike says whether the blocks of a record are the first of another's, as far as their kinds and ids tell.
 func (n *node) beginsLike(whole *node) bool {
-	return len(n.blocks) <= len(whole.blocks) && slices.EqualFunc(n.blocks, whole.blocks[:len(n.blocks)], func(a, b block) bool {
-		return a.kind == b.kind && a.id == b.id
+	return len(n.Blocks) <= len(whole.Blocks) && slices.EqualFunc(n.Blocks, whole.Blocks[:len(n.Blocks)], func(a, b content.Block) bool {
+		return a.Kind == b.Kind && a.ID == b.ID
 	})
 }

@@ -35,7 +35,7 @@ func (c *Checker) cycles() {
 	for _, first := range cut {
 		to := cmp.Or(c.before(first), c.healed(first)) // the last if the session's first records have changed places
 		message := "the record is its own ancestor"
-		if first.parent == first.uuid {
+		if first.Parent == first.UUID {
 			message = "the record is its own parent"
 		}
 		d := c.add(&draft{about: first, Finding: finding.Finding{Rule: faults.ParentCycle, Impact: c.worst(faults.OldAndNewer(finding.Blocks, finding.Loses)), Fix: finding.Exact, Message: message}})
@@ -53,7 +53,7 @@ func (c *Checker) parentBefore(n *node) *node {
 	if earlier == nil {
 		return nil
 	}
-	if p := c.ids.get(earlier.parent); p != nil && !rooted(p, n) {
+	if p := c.ids.get(earlier.Parent); p != nil && !rooted(p, n) {
 		return p
 	}
 	return nil

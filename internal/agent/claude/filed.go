@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -56,7 +57,7 @@ var persisted = regexp.MustCompile(`^<persisted-output>\nOutput too large \([^)]
 // noteFiled keeps what a record tells of a file beside the session.
 func (c *Checker) noteFiled(rec *session.Record, n *node) {
 	result := format.Field(rec, format.FieldToolResult)
-	if c.opts.Beside == nil || n.role != roleResult || n.side || len(result) == 0 || result[0] != '{' || len(c.filed) == maxFiled {
+	if c.opts.Beside == nil || n.Role != content.RoleResult || n.Side || len(result) == 0 || result[0] != '{' || len(c.filed) == maxFiled {
 		return
 	}
 	if content := format.Field(rec, format.FieldBlockContent); bytes.HasPrefix(content, persistedStart) {
@@ -67,7 +68,7 @@ func (c *Checker) noteFiled(rec *session.Record, n *node) {
 		}
 		return
 	}
-	if len(result) < maxTold && bytes.HasPrefix(result, agentStart) {
+	if len(result) < content.MaxTold && bytes.HasPrefix(result, agentStart) {
 		id, said := gjson.GetBytes(result, "agentId").String(), gjson.GetBytes(result, "content.#.text").Array()
 		if id != "" && len(said) > 0 { // the client may tell of the tools in front of the answer
 			c.filed = append(c.filed, filed{of: n, agent: id, starts: said[len(said)-1].String()})
@@ -95,9 +96,9 @@ func (c *Checker) damagedFiles() {
 	for _, f := range c.filed {
 		fault := ""
 		if f.output != "" {
-			fault = c.opts.Beside.OutputFault(f.output, f.size, f.starts, time.UnixMilli(f.of.when))
+			fault = c.opts.Beside.OutputFault(f.output, f.size, f.starts, time.UnixMilli(f.of.When))
 		} else {
-			fault = c.opts.Beside.AgentFault(f.agent, f.starts, time.UnixMilli(f.of.when))
+			fault = c.opts.Beside.AgentFault(f.agent, f.starts, time.UnixMilli(f.of.When))
 		}
 		if fault != "" {
 			c.add(&draft{about: f.of, always: true, Finding: finding.Finding{Rule: faults.DamagedFile, Impact: finding.Notes, Message: fault}})

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/tidwall/gjson"
 )
@@ -28,7 +29,7 @@ func (c *Checker) fileOutput(call *node, callID string) (words, source string) {
 		if !proofs {
 			sent = nil
 		}
-		return c.opts.Beside.ReadOutput(FileRead{callID, file, in.Get("offset").Int(), in.Get("limit").Int(), call.Offset}, sent)
+		return c.opts.Beside.ReadOutput(content.FileRead{CallID: callID, File: file, Offset: in.Get("offset").Int(), Limit: in.Get("limit").Int(), At: call.Offset}, sent)
 	case proofs && (name == "Edit" || name == "Write"):
 		for _, words := range changedWords(file) {
 			if sent(words) {

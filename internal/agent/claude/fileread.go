@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,27 +12,13 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/jsonl"
 )
 
-// FileRead is a call that read a file, and whose output is lost.
-type FileRead struct {
-	CallID string
-	File   string // its path, as the call names it
-	Offset int64  // the first line that was asked for, from 1; 0 for none
-	Limit  int64  // how many lines; 0 for all
-	At     int64  // where the call's record begins in the session's file, in bytes
-}
-
 // maxStates is how many texts of one file are kept.
 const maxStates = 64
-
-const (
-	maxText   = 1 << 18 // length of a text of a file, in bytes, up to which it is kept
-	wholeRead = 2000    // how many lines are read if the call does not say
-	longLine  = 2000    // length of a line, in bytes, from which on the client may cut it
-)
 
 // The client notes a file's text before and after each edit in the structured results of its tools, and keeps copies of each
 // file that it edits: file-history/SESSION/HASH@vN, where HASH is the first 16 digits of the SHA-256 of the path (2.1.2 to
@@ -61,32 +46,23 @@ type fileStory struct {
 	touches []touch
 	states  []fileText
 	copied  fileText // the text of the copy that was last made before an edit
-	form    readForm
+	form    content.ReadForm
 }
-
-// readForm is the form in which a client shows what it has read.
-type readForm struct {
-	line   string // format of a line: its number and its text
-	suffix string
-}
-
-// readForms are the line formats of all versions. The oldest two differ in the sign between number and text.
-var readForms = []string{"%d\t%s", "%6d→%s", "%6d\t%s"}
 
 // ReadOutput finds what a call has read. sent says whether the client has sent given words as the call's output. If it is nil,
 // because the session can't show that, only the text that the next edit found is used, and only if it is known to be what was
 // read.
-func (f *folder) ReadOutput(c FileRead, sent func(words string) bool) (words, source string) {
+func (f *folder) ReadOutput(c content.FileRead, sent func(words string) bool) (words, source string) {
 	if f.lookups++; f.lookups > maxLookups || c.File == "" {
 		return "", ""
 	}
 	s := f.storyOf(c)
 	if sent == nil {
 		before := s.beforeNextEdit(c.At)
-		if before.source == "" || s.form.line == "" {
+		if before.source == "" || s.form.Line == "" {
 			return "", ""
 		}
-		words, ok := s.form.show(before.text, c)
+		words, ok := s.form.Show(before.text, c)
 		if !ok {
 			return "", ""
 		}
@@ -94,8 +70,8 @@ func (f *folder) ReadOutput(c FileRead, sent func(words string) bool) (words, so
 	}
 	s.addCopies()
 	for _, t := range s.states {
-		for _, line := range readForms {
-			if words, ok := (readForm{line, s.form.suffix}).show(t.text, c); ok && sent(words) {
+		for _, line := range content.ReadForms {
+			if words, ok := (content.ReadForm{Line: line, Suffix: s.form.Suffix}).Show(t.text, c); ok && sent(words) {
 				return words, t.source
 			}
 		}
@@ -104,7 +80,7 @@ func (f *folder) ReadOutput(c FileRead, sent func(words string) bool) (words, so
 }
 
 // storyOf collects what the session shows about a call's file.
-func (f *folder) storyOf(c FileRead) *fileStory {
+func (f *folder) storyOf(c content.FileRead) *fileStory {
 	if s := f.stories[c.File]; s != nil {
 		return s
 	}
@@ -120,7 +96,7 @@ func (f *folder) storyOf(c FileRead) *fileStory {
 			s.tool(gjson.ParseBytes(l.Raw), l.Offset, c.File)
 		case bytes.Contains(l.Raw, copied) && record():
 			s.noted(gjson.ParseBytes(l.Raw))
-		case s.form.line == "" && bytes.Contains(l.Raw, []byte(`"totalLines"`)) && record():
+		case s.form.Line == "" && bytes.Contains(l.Raw, []byte(`"totalLines"`)) && record():
 			s.form = formOf(gjson.ParseBytes(l.Raw))
 		}
 		return true
@@ -222,7 +198,7 @@ func (s *fileStory) add(v gjson.Result, source string) fileText {
 
 func (s *fileStory) addText(text, source string) fileText {
 	known := fileText{text, source}
-	if len(text) > maxText {
+	if len(text) > content.MaxText {
 		return fileText{}
 	}
 	if len(s.states) < maxStates && !slices.ContainsFunc(s.states, func(k fileText) bool { return k.text == text }) {
@@ -256,54 +232,25 @@ func (s *fileStory) copyOf(name string) fileText {
 	return s.addText(string(text), "the client's file history, "+name)
 }
 
-// show is what a client shows of a text for a call; false if the call asked for lines that the text does not have.
-func (form readForm) show(text string, c FileRead) (string, bool) {
-	lines := strings.Split(text, "\n")
-	first := max(c.Offset, 1)
-	limit := c.Limit
-	if limit <= 0 {
-		limit = wholeRead
-	}
-	if text == "" || first > int64(len(lines)) || c.Limit <= 0 && int64(len(lines)) > wholeRead {
-		return "", false
-	}
-	return form.numbered(lines[first-1:min(int64(len(lines)), first-1+limit)], first)
-}
-
-// numbered are lines as a client shows them, the first with a given number; false if the client may have cut any.
-func (form readForm) numbered(lines []string, first int64) (string, bool) {
-	var b strings.Builder
-	for i, l := range lines {
-		if len(l) > longLine {
-			return "", false
-		}
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		fmt.Fprintf(&b, form.line, first+int64(i), l)
-	}
-	return b.String() + form.suffix, b.Len() <= maxText
-}
-
 // formOf is the form in which a record shows what was read; the zero form if it is not a known one.
-func formOf(v gjson.Result) readForm {
+func formOf(v gjson.Result) content.ReadForm {
 	read := v.Get("toolUseResult.file")
 	blocks := v.Get("message.content").Array()
 	if len(blocks) != 1 || read.Get("content").String() == "" || !read.Get("numLines").Exists() {
-		return readForm{}
+		return content.ReadForm{}
 	}
 	shown := blocks[0].Get("content")
 	if shown.Type != gjson.String || bytes.Contains([]byte(shown.Raw), mark) {
-		return readForm{}
+		return content.ReadForm{}
 	}
-	for _, line := range readForms {
-		words, ok := readForm{line: line}.show(read.Get("content").String(), FileRead{Limit: read.Get("numLines").Int()})
+	for _, line := range content.ReadForms {
+		words, ok := content.ReadForm{Line: line}.Show(read.Get("content").String(), content.FileRead{Limit: read.Get("numLines").Int()})
 		if start := read.Get("startLine").Int(); ok && start > 1 {
 			continue // the lines of words are numbered from 1, these are not
 		}
 		if suffix, found := strings.CutPrefix(shown.String(), words); ok && found {
-			return readForm{line, suffix}
+			return content.ReadForm{Line: line, Suffix: suffix}
 		}
 	}
-	return readForm{}
+	return content.ReadForm{}
 }

@@ -1,6 +1,10 @@
 package claude
 
-import "sort"
+import (
+	"sort"
+
+	"github.com/hist-cli/hist/internal/agent/claude/content"
+)
 
 // foreign says whether a prompt was written by another client than the rest of the session: it is the only prompt of the file
 // that no bookkeeping announces. From 2.1.2 on, clients write a queue-operation in front of a prompt from a pipe, and a
@@ -17,16 +21,16 @@ func (c *Checker) findForeign() (odd *node) {
 	var before *node
 	noted := false
 	for _, n := range c.nodes {
-		if n.role == roleAssistant && n.sent() && !n.filler && !n.side {
+		if n.Role == content.RoleAssistant && n.Sent() && !n.Filler && !n.Side {
 			before = n // a prompt that was announced before an answer belongs to that answer
 		}
-		if n.side || !n.isPrompt() {
+		if n.Side || !n.IsPrompt() {
 			continue
 		}
 		next := sort.Search(len(c.queued), func(i int) bool { return before == nil || before.Pos().Less(c.queued[i].Pos) })
 		switch {
-		case n.asksNothing:
-		case c.snapshots[n.uuid], next < len(c.queued) && c.queued[next].Pos.Less(n.Pos()):
+		case n.AsksNothing:
+		case c.snapshots[n.UUID], next < len(c.queued) && c.queued[next].Pos.Less(n.Pos()):
 			noted = true
 		case odd != nil:
 			return nil

@@ -1,5 +1,7 @@
 package claude
 
+import "github.com/hist-cli/hist/internal/agent/claude/content"
+
 // siblings link a record to the others that hang on the same parent, and to its own children, in the order in which they were
 // added.
 type siblings struct {
@@ -148,9 +150,9 @@ func (l layout) within(n *node) bool { return n.enter <= l.enter && l.enter < n.
 // speaks says whether a record is a prompt, a part of an answer that is sent, or a compaction's mark; not an output, nor what
 // the client adds by itself.
 func (n *node) speaks() bool {
-	switch n.role {
-	case roleUser, roleAssistant, roleBoundary:
-		return !n.synthetic && (!n.filler || n.sent())
+	switch n.Role {
+	case content.RoleUser, content.RoleAssistant, content.RoleBoundary:
+		return !n.Synthetic && (!n.Filler || n.Sent())
 	}
 	return false
 }

@@ -24,7 +24,7 @@ const unreadable = "\ufffd"
 // noteGarbled keeps a prompt whose words contain such bytes.
 func (c *Checker) noteGarbled(rec *session.Record, n *node) {
 	raw := format.Field(rec, format.FieldContent)
-	if !rec.Mended || c.Amend == nil || !n.isPrompt() || n.side || len(raw) < 2 || raw[0] != '"' || len(n.blocks) != 1 || len(raw) > maxOutput {
+	if !rec.Mended || c.Amend == nil || !n.IsPrompt() || n.Side || len(raw) < 2 || raw[0] != '"' || len(n.Blocks) != 1 || len(raw) > maxOutput {
 		return
 	}
 	words, ok := jsonl.Unquote(raw)
@@ -47,7 +47,7 @@ func (c *Checker) wordsAgain() {
 		for i := max(0, at-earlierPrompts); i < min(len(c.echoes), at+earlierPrompts); i++ {
 			e := &c.echoes[i]
 			words := e.words()
-			if !isGarbled(g.words, words) || slices.Contains(promptForms(words), g.n.message) {
+			if !isGarbled(g.words, words) || slices.Contains(promptForms(words), g.n.Message) {
 				continue
 			}
 			c.Amend(g.n.Pos().Line, func(f *finding.Finding) {
@@ -55,10 +55,10 @@ func (c *Checker) wordsAgain() {
 					return
 				}
 				f.Fix, f.Source, f.Lost = finding.Recovered, e.source, 0
-				of := g.n.blocks[0].span
+				of := g.n.Blocks[0].Span
 				cut := finding.Cut{Start: of.From(), End: of.To(), New: jsonl.AppendQuote(nil, words)}
 				f.Edits = append(f.Edits, finding.Edit{At: g.n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{cut}})
-				g.n.message = promptForms(words)[0]
+				g.n.Message = promptForms(words)[0]
 			})
 			break
 		}

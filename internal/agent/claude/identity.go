@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -25,12 +26,12 @@ func (c *Checker) duplicates() {
 	c.ids.byID = make(map[string]*node, len(c.nodes))
 	reversed := reversedInFront(c.nodes)
 	for _, n := range c.nodes {
-		other := c.ids.get(n.uuid)
+		other := c.ids.get(n.UUID)
 		switch {
-		case n.uuid == "" || other == nil:
+		case n.UUID == "" || other == nil:
 			c.ids.put(n)
 			kept = append(kept, n)
-		case other.sum == n.sum:
+		case other.Sum == n.Sum:
 			if reversed {
 				other.replaced = true
 				c.ids.put(n)
@@ -45,19 +46,19 @@ func (c *Checker) duplicates() {
 			c.repeated.Count++
 			c.repeated.Edits = append(c.repeated.Edits, finding.Edit{At: n.Pos(), Op: finding.Remove})
 			c.copies[other.Pos()] = append(c.copies[other.Pos()], n.Pos())
-			if n.hasMessage() && !n.side {
+			if n.HasMessage() && !n.Side {
 				c.lastCopied = other
 			}
-		case other.message == n.message && n.hasMessage() || !n.hasMessage() && !other.hasMessage() || n.laterCopyOf(other):
+		case other.Message == n.Message && n.HasMessage() || !n.HasMessage() && !other.HasMessage() || n.laterCopyOf(other):
 			// A replay: the client uses the last copy, in the earlier one's place in the tree.
-			if n.retold = n.meta && other.meta && n.when == other.when && n.when != 0; !n.retold {
+			if n.retold = n.Meta && other.Meta && n.When == other.When && n.When != 0; !n.retold {
 				c.add(&draft{about: n, always: true, Finding: finding.Finding{
 					Rule: faults.DuplicateRecord, Impact: finding.Notes,
 					Message: "the same message was written before, with other details: the client uses this copy",
 				}})
 			}
 			other.replaced = true
-			if other.parent != n.parent {
+			if other.Parent != n.Parent {
 				c.saidBefore[n] = other
 			}
 			c.ids.put(n)
@@ -78,8 +79,8 @@ func (c *Checker) duplicates() {
 // laterCopyOf says whether a record is a later copy of another one, but for some detail of its message: its place in the tree and its
 // time are the same, and it holds the same blocks. If the client can't read it, it uses the other one.
 func (n *node) laterCopyOf(other *node) bool {
-	return n.hasMessage() && !n.mended && n.role == other.role && n.parent == other.parent && n.when == other.when && n.when != 0 && len(n.faults) == 0 &&
-		len(n.blocks) == len(other.blocks) && n.beginsLike(other)
+	return n.HasMessage() && !n.mended && n.Role == other.Role && n.Parent == other.Parent && n.When == other.When && n.When != 0 && len(n.Faults) == 0 &&
+		len(n.Blocks) == len(other.Blocks) && n.beginsLike(other)
 }
 
 // reversedInFront says whether the first copies of records come before their parents, but not the last ones: a program has put the
@@ -87,20 +88,20 @@ func (n *node) laterCopyOf(other *node) bool {
 func reversedInFront(nodes []*node) bool {
 	first, last := make(map[string]int, len(nodes)), make(map[string]int, len(nodes))
 	for i, n := range nodes {
-		if _, ok := first[n.uuid]; !ok {
-			first[n.uuid] = i
+		if _, ok := first[n.UUID]; !ok {
+			first[n.UUID] = i
 		}
-		last[n.uuid] = i
+		last[n.UUID] = i
 	}
 	early, late, all := 0, 0, 0
 	for id, i := range first {
 		n := nodes[i]
-		if of, ok := first[n.parent]; ok && last[id] > i && id != "" {
+		if of, ok := first[n.Parent]; ok && last[id] > i && id != "" {
 			all++
 			if of > i {
 				early++
 			}
-			if last[n.parent] > last[id] {
+			if last[n.Parent] > last[id] {
 				late++
 			}
 		}
@@ -131,7 +132,7 @@ func (c *Checker) reused(n *node) {
 }
 
 // nameless says whether a record has no id of its own.
-func (n *node) nameless() bool { return n.uuid == "" || n.wrongID }
+func (n *node) nameless() bool { return n.UUID == "" || n.wrongID }
 
 // identify gives an id to records that have none of their own: a missing one that the records after it name, or else a new one.
 func (c *Checker) identify() {
@@ -143,7 +144,7 @@ func (c *Checker) identify() {
 		missing = c.danglers()
 	}
 	for i, n := range c.nodes {
-		if (n.typeLost || n.typeWrong) && !n.side {
+		if (n.TypeLost || n.TypeWrong) && !n.Side {
 			c.missingType(n)
 		}
 		if !n.nameless() {
@@ -157,17 +158,17 @@ func (c *Checker) identify() {
 			}})
 		}
 		n.change().named = d
-		old := n.uuid
-		if n.uuid = c.idFor(i, missing); n.uuid == "" {
-			n.uuid = format.NewID("record", old, n.parent, n.Pos().String())
+		old := n.UUID
+		if n.UUID = c.idFor(i, missing); n.UUID == "" {
+			n.UUID = format.NewID("record", old, n.Parent, n.Pos().String())
 		}
-		delete(missing, n.uuid)
+		delete(missing, n.UUID)
 		c.ids.put(n)
-		d.Edits = append(d.Edits, finding.Edit{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{member(n.uuidSpan.In(), int(n.start), "uuid", n.uuid)}})
+		d.Edits = append(d.Edits, finding.Edit{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{member(n.UUIDSpan.In(), int(n.Start), "uuid", n.UUID)}})
 		if n.wrongID { // what follows it in the file hangs on it
 			for _, later := range c.naming(old) {
 				if later.index > i {
-					later.rename(old, n.uuid, d)
+					later.rename(old, n.UUID, d)
 				}
 			}
 		}
@@ -179,9 +180,9 @@ func (c *Checker) naming(id string) []*node {
 	if c.namers == nil {
 		c.namers = map[string][]*node{}
 		for _, n := range c.nodes {
-			c.namers[n.parent] = append(c.namers[n.parent], n)
-			if n.source != "" && n.source != n.parent {
-				c.namers[n.source] = append(c.namers[n.source], n)
+			c.namers[n.Parent] = append(c.namers[n.Parent], n)
+			if n.Source != "" && n.Source != n.Parent {
+				c.namers[n.Source] = append(c.namers[n.Source], n)
 			}
 		}
 	}
@@ -190,12 +191,12 @@ func (c *Checker) naming(id string) []*node {
 
 // rename makes a record name another by its new id.
 func (n *node) rename(old, id string, d *draft) {
-	if n.parent == old {
+	if n.Parent == old {
 		n.callParent(id)
 		n.change().moves = append(n.moves, move{by: d})
 	}
-	if n.source == old {
-		n.source = id
+	if n.Source == old {
+		n.Source = id
 	}
 }
 
@@ -211,17 +212,17 @@ func member(span jsonl.Span, start int, key, value string) finding.Cut {
 // missingType gives a message without a valid type the one that its role implies.
 func (c *Checker) missingType(n *node) {
 	typ := "user"
-	if n.role == roleAssistant {
+	if n.Role == content.RoleAssistant {
 		typ = "assistant"
 	}
 	d := c.add(&draft{about: n, Finding: finding.Finding{
 		Rule: faults.MissingType, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "the record holds a message, but the client does not read its type",
-		Edits:   []finding.Edit{{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{member(n.typeSpan.In(), int(n.start), "type", typ)}}},
+		Edits:   []finding.Edit{{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{member(n.TypeSpan.In(), int(n.Start), "type", typ)}}},
 	}})
-	if n.typeWrong {
+	if n.TypeWrong {
 		d.Message = fmt.Sprintf("the record's type is %q, but its message is of the type %q: the client mistakes one speaker for the other", n.Typ, typ)
-		if len(n.ids(blockCall)) > 0 {
+		if len(n.IDs(content.BlockCall)) > 0 {
 			d.Impact = finding.Rejects
 		}
 	}
@@ -235,16 +236,16 @@ func (c *Checker) sideTexts() {
 	}
 	tip, all := c.tipOf(c.leaf), true
 	for _, n := range c.nodes {
-		all = all && n.sideAt.End > 0
+		all = all && n.SideAt.End > 0
 	}
 	for _, n := range c.nodes {
-		if n.sideAt.End == 0 {
+		if n.SideAt.End == 0 {
 			continue
 		}
 		d := c.add(&draft{about: n, Finding: finding.Finding{
 			Rule: faults.MissingType, Impact: finding.Notes, Fix: finding.Exact,
 			Message: "isSidechain is the text \"false\": the client takes the record for a sub-agent's",
-			Edits:   []finding.Edit{{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{{Start: n.sideAt.Start, End: n.sideAt.End, New: []byte("false")}}}},
+			Edits:   []finding.Edit{{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{{Start: n.SideAt.Start, End: n.SideAt.End, New: []byte("false")}}}},
 		}})
 		switch {
 		case all:
@@ -259,9 +260,9 @@ func (c *Checker) sideTexts() {
 func (c *Checker) danglers() map[string]int {
 	missing := map[string]int{}
 	for i, n := range c.nodes {
-		if n.parent != "" && c.parentOf(i) == nil {
-			if _, ok := missing[n.parent]; !ok {
-				missing[n.parent] = i
+		if n.Parent != "" && c.parentOf(i) == nil {
+			if _, ok := missing[n.Parent]; !ok {
+				missing[n.Parent] = i
 			}
 		}
 	}
@@ -272,26 +273,26 @@ func (c *Checker) danglers() map[string]int {
 // the output of its call; or it stands between this record and the one that this one hangs on, so that the two have changed places.
 func (c *Checker) wanted(i int, missing map[string]int) string {
 	n := c.nodes[i]
-	if n.role == roleOther && n.Typ == "" {
+	if n.Role == content.RoleOther && n.Typ == "" {
 		return "" // so little is left of it that what follows does better without
 	}
-	if i > 1 && n.parent != "" && c.nodes[i-2].uuid == n.parent {
-		if first, ok := missing[c.nodes[i-1].parent]; ok && first == i-1 {
-			return c.nodes[i-1].parent
+	if i > 1 && n.Parent != "" && c.nodes[i-2].UUID == n.Parent {
+		if first, ok := missing[c.nodes[i-1].Parent]; ok && first == i-1 {
+			return c.nodes[i-1].Parent
 		}
 	}
-	calls := n.ids(blockCall)
+	calls := n.IDs(content.BlockCall)
 	for j := i + 1; j < len(c.nodes) && j < i+maxSiblings; j++ {
 		m := c.nodes[j]
-		first, ok := missing[m.parent]
+		first, ok := missing[m.Parent]
 		if !ok || first != j {
-			if m.isPrompt() && len(calls) == 0 {
+			if m.IsPrompt() && len(calls) == 0 {
 				return "" // a new turn has begun
 			}
 			continue
 		}
-		if j == i+1 || len(calls) > 0 && slices.ContainsFunc(m.ids(blockResult), func(id string) bool { return slices.Contains(calls, id) }) || n.role == roleResult {
-			return m.parent
+		if j == i+1 || len(calls) > 0 && slices.ContainsFunc(m.IDs(content.BlockResult), func(id string) bool { return slices.Contains(calls, id) }) || n.Role == content.RoleResult {
+			return m.Parent
 		}
 	}
 	return ""

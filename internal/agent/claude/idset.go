@@ -1,6 +1,10 @@
 package claude
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+
+	"github.com/hist-cli/hist/internal/agent/claude/content"
+)
 
 // idSet is a set of ids, kept as 64-bit hashes: a map of the ids would take four times the memory, and a session has as many
 // ids as records. Collisions are not handled; none has been seen. Ids are entered in batches, so that their cache misses
@@ -27,7 +31,7 @@ func (s *idSet) slot(sum uint64) *uint64 {
 	return &s.slots[at]
 }
 
-func sumOf(id string) uint64 { return max(1, maphash.String(nodeSeed, id)) }
+func sumOf(id string) uint64 { return max(1, maphash.String(content.NodeSeed, id)) }
 
 // has says whether an id was added. A session may ask for one id as often as it has records, and the cost of one look-up
 // depends on chance, so the last answer is kept.

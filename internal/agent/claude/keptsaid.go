@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/tidwall/gjson"
 )
@@ -13,7 +14,7 @@ import (
 type spoken struct {
 	message int // the number of its message in the request
 	byModel bool
-	kind    blockKind
+	kind    content.BlockKind
 	id      string // of the call
 	text    string
 }
@@ -29,30 +30,30 @@ func (r *resent) say(message []byte) {
 		s := spoken{message: r.messages, byModel: byModel}
 		switch b.Get("type").String() {
 		case "tool_use":
-			s.kind, s.id = blockCall, b.Get("id").String()
+			s.kind, s.id = content.BlockCall, b.Get("id").String()
 		case "tool_result":
-			s.kind, s.id = blockResult, b.Get("tool_use_id").String()
+			s.kind, s.id = content.BlockResult, b.Get("tool_use_id").String()
 		case "text":
 			text := b.Get("text").String()
 			if !byModel && strings.HasPrefix(strings.TrimSpace(text), "<system-reminder>") {
 				continue
 			}
-			if s.kind = blockText; r.size < maxPieces {
+			if s.kind = content.BlockText; r.size < maxPieces {
 				s.text = strings.Clone(text)
 				r.size += len(text)
 			}
 		case "thinking", "redacted_thinking":
 			continue
 		default:
-			s.kind = blockOther
+			s.kind = content.BlockOther
 		}
 		r.said = append(r.said, s)
 	}
 }
 
 // is says whether a block of a record may be this one.
-func (s *spoken) is(n *node, b *block) bool {
-	return s.kind == b.kind && s.id == b.id && s.byModel == (n.role == roleAssistant)
+func (s *spoken) is(n *node, b *content.Block) bool {
+	return s.kind == b.Kind && s.id == b.ID && s.byModel == (n.Role == content.RoleAssistant)
 }
 
 // keptTexts finds the texts that compactions have kept and that are lost: the first request after a compaction, which some clients
@@ -64,12 +65,12 @@ func (c *Checker) keptTexts() {
 	var mark *node
 	for _, n := range c.nodes {
 		switch {
-		case n.side:
-		case n.role == roleBoundary:
+		case n.Side:
+		case n.Role == content.RoleBoundary:
 			mark = n
-		case n.summary && mark != nil:
+		case n.Summary && mark != nil:
 			if r := c.proof.resent[n]; r != nil && len(r.said) > 0 {
-				c.textsOf(mark.keeps, r.said[1:]) // the first is the summary
+				c.textsOf(mark.Keeps, r.said[1:]) // the first is the summary
 			}
 			mark = nil
 		}
@@ -77,13 +78,13 @@ func (c *Checker) keptTexts() {
 }
 
 // textsOf finds the texts of the lost ones among the records that a mark names.
-func (c *Checker) textsOf(keeps []keptRecord, said []spoken) {
+func (c *Checker) textsOf(keeps []content.KeptRecord, said []spoken) {
 	lost, of := c.lostAmong(keeps, said)
 	answers, calls := map[int]string{}, map[int]bool{} // by the message: the id of the answer that it is, and whether it holds calls
 	for i, s := range said {
-		calls[s.message] = calls[s.message] || s.kind == blockCall
+		calls[s.message] = calls[s.message] || s.kind == content.BlockCall
 		if of[i] != nil {
-			answers[s.message] = of[i].msg
+			answers[s.message] = of[i].Msg
 		}
 	}
 	for i, m := range lost {
@@ -107,11 +108,11 @@ func (c *Checker) textsOf(keeps []keptRecord, said []spoken) {
 // lostAmong compares the records that a mark names with a request, block by block. It returns the record of each block: with no more
 // than its id and its time if it is lost, or else as it is in the file. lost is nil if they do not agree: if a record holds something
 // else than the request has there, or more than prompts comes behind them all.
-func (c *Checker) lostAmong(keeps []keptRecord, said []spoken) (lost []format.Made, of []*node) {
+func (c *Checker) lostAmong(keeps []content.KeptRecord, said []spoken) (lost []format.Made, of []*node) {
 	lost, of = make([]format.Made, len(said)), make([]*node, len(said))
 	at, when := 0, int64(0)
 	for _, k := range keeps {
-		n := c.ids.get(k.uuid)
+		n := c.ids.get(k.UUID)
 		if n == nil {
 			if at == len(said) {
 				return nil, of
@@ -119,23 +120,23 @@ func (c *Checker) lostAmong(keeps []keptRecord, said []spoken) (lost []format.Ma
 			if when != 0 {
 				when++
 			}
-			lost[at] = format.Made{UUID: k.uuid, When: when}
+			lost[at] = format.Made{UUID: k.UUID, When: when}
 			at++
 			continue
 		}
-		when = n.when
-		for i := range n.blocks {
+		when = n.When
+		for i := range n.Blocks {
 			switch {
-			case n.blocks[i].kind == blockThinking:
+			case n.Blocks[i].Kind == content.BlockThinking:
 				continue
-			case at == len(said) || !said[at].is(n, &n.blocks[i]):
+			case at == len(said) || !said[at].is(n, &n.Blocks[i]):
 				return nil, of
 			}
 			of[at] = n
 			at++
 		}
 	}
-	if slices.ContainsFunc(said[at:], func(s spoken) bool { return s.byModel || s.kind == blockResult }) {
+	if slices.ContainsFunc(said[at:], func(s spoken) bool { return s.byModel || s.kind == content.BlockResult }) {
 		return nil, of
 	}
 	return lost, of

@@ -122,17 +122,17 @@ func (f *folder) Begun(holds func(answer string) bool) (words, source string) {
 // forkedCalls puts back calls of parallel ones that a fork has left behind: the Agent SDK copies the way from the end up, and a call
 // that nothing but its output hangs on is not on it. The session that was forked has the rest of the answer.
 func (c *Checker) forkedCalls() {
-	first := slices.IndexFunc(c.nodes, func(n *node) bool { return !n.side && n.hasMessage() })
-	if c.opts.Beside == nil || c.opts.SubAgent || first < 0 || c.nodes[first].parent != "" || c.called.size() == 0 {
+	first := slices.IndexFunc(c.nodes, func(n *node) bool { return !n.Side && n.HasMessage() })
+	if c.opts.Beside == nil || c.opts.SubAgent || first < 0 || c.nodes[first].Parent != "" || c.called.size() == 0 {
 		return
 	}
 	var last map[string]*node // the last record of each answer that calls
-	lines, source := c.opts.Beside.Kin(c.nodes[first].uuid, func(answer, call string) bool {
+	lines, source := c.opts.Beside.Kin(c.nodes[first].UUID, func(answer, call string) bool {
 		if last == nil {
 			last = map[string]*node{}
 			for _, n := range c.nodes {
-				if !n.side && n.calls() && n.dropped == nil {
-					last[n.msg] = n
+				if !n.Side && n.Calls() && n.dropped == nil {
+					last[n.Msg] = n
 				}
 			}
 		}
@@ -141,8 +141,8 @@ func (c *Checker) forkedCalls() {
 	})
 	for _, line := range lines {
 		n := nodeOf(line)
-		beside := last[n.msg]
-		if output, _ := c.opts.Beside.Answer(n.blocks[0].id, n.uuid); output == nil || n.side || n.uuid == "" || c.ids.get(n.uuid) != nil || c.ids.get(n.parent) == nil {
+		beside := last[n.Msg]
+		if output, _ := c.opts.Beside.Answer(n.Blocks[0].ID, n.UUID); output == nil || n.Side || n.UUID == "" || c.ids.get(n.UUID) != nil || c.ids.get(n.Parent) == nil {
 			continue
 		}
 		d := &draft{about: beside, Finding: finding.Finding{
@@ -151,7 +151,7 @@ func (c *Checker) forkedCalls() {
 		}}
 		if c.add(d); c.chosen(d) {
 			c.putBack(d, n, line, source, nil, beside, finding.After)
-			last[n.msg] = n
+			last[n.Msg] = n
 		}
 	}
 }

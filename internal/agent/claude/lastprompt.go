@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -78,7 +79,7 @@ func (c *Checker) askedAgain(e *echo, where finding.Ref, op finding.Op) bool {
 		return false
 	}
 	d.Pos, d.Offset = where.Pos, where.Offset
-	m := format.Made{UUID: format.NewID("prompt", tip.uuid, words), Parent: tip.uuid, When: c.afterAll(), Typ: "user", Message: format.Object{"role": "user", "content": words}}
+	m := format.Made{UUID: format.NewID("prompt", tip.UUID, words), Parent: tip.UUID, When: c.afterAll(), Typ: "user", Message: format.Object{"role": "user", "content": words}}
 	n := c.insert(c.add(d), m, &node{Place: format.PlaceOf(finding.Ref{Pos: e.at}), index: last.index}, op)
 	c.pointAt(d, n, false)
 	return true
@@ -96,12 +97,12 @@ func (c *Checker) saidLately(words string) bool {
 	forms := promptForms(words)
 	last := c.promptAt[max(0, len(c.promptAt)-earlierPrompts):]
 	for _, i := range last {
-		if n := c.nodes[i]; len(n.blocks) != 1 || slices.Contains(forms, n.message) {
+		if n := c.nodes[i]; len(n.Blocks) != 1 || slices.Contains(forms, n.Message) {
 			return true
 		}
 	}
 	return slices.ContainsFunc(c.added, func(n *node) bool { // prompts that hist has restored count, too
-		return n.isPrompt() && (len(last) == 0 || n.index >= last[0]) && (slices.Contains(forms, n.message) || n.new.Message["content"] == words)
+		return n.IsPrompt() && (len(last) == 0 || n.index >= last[0]) && (slices.Contains(forms, n.Message) || n.new.Message["content"] == words)
 	})
 }
 
@@ -127,7 +128,7 @@ func (c *Checker) promptAbove(n *node) *echo {
 // beginning is the record without a parent that begins the turn of a given record; nil if the turn has its prompt.
 func beginning(n *node) *node {
 	for steps := 0; n != nil && steps < maxSiblings; steps++ {
-		if n.isPrompt() || n.role == roleBoundary {
+		if n.IsPrompt() || n.Role == content.RoleBoundary {
 			return nil
 		}
 		if n.up == nil {

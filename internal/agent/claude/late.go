@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -15,11 +16,11 @@ func (c *Checker) late() {
 	groups := map[string][]*node{} // outputs, by the answer with their calls
 	var order []*node              // one call of each such answer
 	for _, m := range c.nodes {
-		if m.side || m.role != roleResult || m.dropped != nil || len(m.blocks) == 0 {
+		if m.Side || m.Role != content.RoleResult || m.dropped != nil || len(m.Blocks) == 0 {
 			continue
 		}
-		call := c.callNamed(m, m.blocks[0].id)
-		if call == nil || m.up == nil || call.side || m.up == call || m.answers(&m.blocks[0]) { // the last: several calls may have one id
+		call := c.callNamed(m, m.Blocks[0].ID)
+		if call == nil || m.up == nil || call.Side || m.up == call || m.answers(&m.Blocks[0]) { // the last: several calls may have one id
 			continue
 		}
 		if !laid {
@@ -51,7 +52,7 @@ func (c *Checker) late() {
 // in front of it and was not kept. nil if there is none. Needs a layout.
 func (c *Checker) markBetween(call, output *node) *node {
 	mark := c.markAround(output)
-	if mark == nil || mark.index < call.index || call.within(mark) || len(mark.keeps) > 0 || output.within(call) {
+	if mark == nil || mark.index < call.index || call.within(mark) || len(mark.Keeps) > 0 || output.within(call) {
 		return nil
 	}
 	return mark
@@ -62,7 +63,7 @@ func (c *Checker) markAround(n *node) *node {
 	if c.marks == nil {
 		c.marks = []*node{}
 		for _, m := range c.nodes {
-			if m.role == roleBoundary && !m.side {
+			if m.Role == content.RoleBoundary && !m.Side {
 				c.marks = append(c.marks, m)
 			}
 		}
@@ -81,13 +82,13 @@ func (c *Checker) cutOff(m *node) {
 		Rule: faults.LostCall, Impact: c.worst(faults.OldAndNewer(finding.Rejects, finding.Notes)), Fix: finding.SetAside,
 		Message: "the call that this output answers comes before a compaction: it is not sent, and versions up to 2.1.2 send the output alone",
 	}})
-	if d.Impact != finding.Notes && len(m.blocks) == 1 {
+	if d.Impact != finding.Notes && len(m.Blocks) == 1 {
 		c.drop(m, d)
 	}
 }
 
 // answer identifies the answer that a record is a part of.
-func (n *node) answer() string { return cmp.Or(n.msg, n.uuid) }
+func (n *node) answer() string { return cmp.Or(n.Msg, n.UUID) }
 
 // bringUp chains late outputs behind the answer with their calls. What followed that answer now follows them.
 func (c *Checker) bringUp(call *node, outputs []*node) {
@@ -108,7 +109,7 @@ func (c *Checker) bringUp(call *node, outputs []*node) {
 		last = m
 	}
 	for _, k := range followed {
-		if !moved[k] && (k.role != roleAssistant || k.msg != call.msg) {
+		if !moved[k] && (k.Role != content.RoleAssistant || k.Msg != call.Msg) {
 			c.hang(k, last, d)
 		}
 	}
@@ -120,7 +121,7 @@ func (c *Checker) lateness(m, call *node) finding.Finding {
 	f := finding.Finding{Rule: faults.LateResult, Impact: finding.Notes, Fix: finding.Exact}
 	spoken := false // another answer stands in between
 	for p, steps := m.up, 0; p != nil && p != call && steps < maxSiblings; p, steps = p.up, steps+1 {
-		spoken = spoken || p.role == roleAssistant && p.msg != call.msg
+		spoken = spoken || p.Role == content.RoleAssistant && p.Msg != call.Msg
 	}
 	worst := finding.Rejects
 	f.Message = "a user message comes between the call and this output: versions before 2.0.29 send them like that, and the API refuses it; newer ones move the output into place"
@@ -146,11 +147,11 @@ func rightPlace(m, call *node) bool {
 // sameAnswer says whether a record below a call is a part of the same answer. Some proxies of the API give no ids to answers: clients
 // take what hangs together without anything between for one answer (1.0.17 and 1.0.128, measured).
 func sameAnswer(p, call *node) bool {
-	if p.role != roleAssistant || p.msg != call.msg {
+	if p.Role != content.RoleAssistant || p.Msg != call.Msg {
 		return false
 	}
-	for steps := 0; p.msg == "" && p != call; steps++ {
-		if p = p.up; p == nil || p.role != roleAssistant || p.msg != "" || steps == maxSiblings {
+	for steps := 0; p.Msg == "" && p != call; steps++ {
+		if p = p.up; p == nil || p.Role != content.RoleAssistant || p.Msg != "" || steps == maxSiblings {
 			return false
 		}
 	}
@@ -162,14 +163,14 @@ func sameAnswer(p, call *node) bool {
 // all of it, the outputs first).
 func (c *Checker) behindTools(m, call *node) bool {
 	p := m.up
-	for steps := 0; p != nil && (p.role == roleUser || p.role == roleLink) && steps < maxSiblings; steps++ {
+	for steps := 0; p != nil && (p.Role == content.RoleUser || p.Role == content.RoleLink) && steps < maxSiblings; steps++ {
 		p = p.up
 	}
-	if p == nil || p == m.up || p.role != roleResult {
+	if p == nil || p == m.up || p.Role != content.RoleResult {
 		return false
 	}
 	other := c.callOf(p)
-	return other != nil && call.msg != "" && other.msg == call.msg
+	return other != nil && call.Msg != "" && other.Msg == call.Msg
 }
 
 // answerEnd is the last record, on the way down from a call to another record, that belongs to the call's answer or is an
@@ -180,7 +181,7 @@ func answerEnd(call, to *node) *node {
 		switch {
 		case k == to || !to.within(k):
 			k = k.latter
-		case k.role == roleAssistant && k.msg == call.msg && k.msg != "" || k.role == roleResult:
+		case k.Role == content.RoleAssistant && k.Msg == call.Msg && k.Msg != "" || k.Role == content.RoleResult:
 			end, k = k, k.first
 		default:
 			return end

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -24,13 +25,13 @@ func (c *Checker) cutLater() (cut []*node) {
 			continue
 		}
 		if !past[n] {
-			if n.isPrompt() && !c.beginsAnswered(n) || opening(n.up) && !behindMarkAfter(n.up, n, maxOpening) || addedLate(n) {
+			if n.IsPrompt() && !c.beginsAnswered(n) || opening(n.up) && !behindMarkAfter(n.up, n, maxOpening) || addedLate(n) {
 				continue
 			}
 			if tried++; tried > maxLater {
 				return cut
 			}
-			if !inFrontOf(n, n.up) && !n.isPrompt() {
+			if !inFrontOf(n, n.up) && !n.IsPrompt() {
 				continue
 			}
 		}
@@ -50,16 +51,16 @@ func (c *Checker) beginsAnswered(n *node) bool {
 	for steps := 0; root.up != nil && root.up != n && steps < maxSiblings; steps++ {
 		root = root.up
 	}
-	return root.up == nil && (root.role == roleAssistant || root.role == roleLink)
+	return root.up == nil && (root.Role == content.RoleAssistant || root.Role == content.RoleLink)
 }
 
 // behindMarkAfter says whether a record hangs, with no more than so many records in between, on the mark of a compaction that stands
 // behind another record: that one was compacted.
 func behindMarkAfter(n, other *node, within int) bool {
-	for steps := 0; n != nil && n.role != roleBoundary && steps < within; steps++ {
+	for steps := 0; n != nil && n.Role != content.RoleBoundary && steps < within; steps++ {
 		n = n.up
 	}
-	return n != nil && n.role == roleBoundary && n.index > other.index
+	return n != nil && n.Role == content.RoleBoundary && n.index > other.index
 }
 
 // pastTheirMarks are records that were compacted, but whose parent is the mark of that very compaction, or a record behind it.
@@ -69,12 +70,12 @@ func (c *Checker) pastTheirMarks() map[*node]bool {
 	}
 	past, seen := map[*node]bool{}, map[*node]bool{}
 	for _, mark := range c.nodes {
-		if mark.role != roleBoundary || mark.side {
+		if mark.Role != content.RoleBoundary || mark.Side {
 			continue
 		}
 		last := c.lastKept(mark)
 		if last == nil {
-			last = c.ids.get(mark.ref2)
+			last = c.ids.get(mark.Ref2)
 		}
 		for n := last; n != nil && n.index < mark.index && !seen[n]; n = n.up {
 			seen[n] = true
@@ -86,12 +87,12 @@ func (c *Checker) pastTheirMarks() map[*node]bool {
 
 // beforeParent says whether a record was written before its parent, judged by both place and time.
 func (n *node) beforeParent() bool {
-	return n.up != nil && !n.side && !n.up.side && n.writtenBefore(n.up)
+	return n.up != nil && !n.Side && !n.up.Side && n.writtenBefore(n.up)
 }
 
 // writtenBefore says whether a record was written before another, judged by both place and time.
 func (n *node) writtenBefore(other *node) bool {
-	return n.index < other.index && n.when != 0 && other.when > n.when+writeTime
+	return n.index < other.index && n.When != 0 && other.When > n.When+writeTime
 }
 
 // inFrontOf says whether what stands in front of a record is not above its parent: then the record belongs behind that.

@@ -3,6 +3,7 @@ package claude
 import (
 	"time"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -16,7 +17,7 @@ func (c *Checker) wrongLeaf() {
 		return
 	}
 	full := c.deepest(tip)
-	if full == tip && tip.role == roleResult { // no last-prompt names the end, and the last line is an output beside the path
+	if full == tip && tip.Role == content.RoleResult { // no last-prompt names the end, and the last line is an output beside the path
 		full = c.latestBelow(answerHead(tip))
 	}
 	inFront := full
@@ -27,7 +28,7 @@ func (c *Checker) wrongLeaf() {
 	sent, all := c.reach(tip), c.reach(full)
 	lost := false
 	for _, n := range all.list {
-		lost = lost || n.sent() && !n.filler && !sent.has(n)
+		lost = lost || n.Sent() && !n.Filler && !sent.has(n)
 	}
 	if !lost {
 		return
@@ -52,13 +53,13 @@ func (c *Checker) behindMarks(n *node) *node {
 	}
 	marks := map[string]*node{} // by the id of the last record before the compaction
 	for _, m := range c.all() {
-		if m.role == roleBoundary && !m.side && m.dropped == nil && m.up == nil && m.ref2 != "" {
-			marks[m.ref2] = m
+		if m.Role == content.RoleBoundary && !m.Side && m.dropped == nil && m.up == nil && m.Ref2 != "" {
+			marks[m.Ref2] = m
 		}
 	}
-	for n != nil && marks[n.uuid] != nil {
-		mark := marks[n.uuid]
-		delete(marks, n.uuid)
+	for n != nil && marks[n.UUID] != nil {
+		mark := marks[n.UUID]
+		delete(marks, n.UUID)
 		if _, answered := c.branchEnd(mark); !answered {
 			break
 		}
@@ -69,7 +70,7 @@ func (c *Checker) behindMarks(n *node) *node {
 
 // pointAt adds a last-prompt record that names n as the end of the conversation. chosen says that a user asked for this.
 func (c *Checker) pointAt(d *draft, n *node, chosen bool) {
-	c.leaf, c.pointed = n.uuid, true
+	c.leaf, c.pointed = n.UUID, true
 	prompt := ""
 	for i := len(c.echoes) - 1; i >= 0 && prompt == ""; i-- {
 		if c.echoes[i].last {
@@ -78,7 +79,7 @@ func (c *Checker) pointAt(d *draft, n *node, chosen bool) {
 	}
 	line := []byte(`{"type":"last-prompt","lastPrompt":`)
 	line = jsonl.AppendQuote(line, prompt)
-	line = append(jsonl.AppendQuote(append(line, `,"leafUuid":`...), n.uuid), `,"sessionId":`...)
+	line = append(jsonl.AppendQuote(append(line, `,"leafUuid":`...), n.UUID), `,"sessionId":`...)
 	line = jsonl.AppendQuote(line, c.beside.Session.Words)
 	if chosen {
 		line = append(jsonl.AppendQuote(append(line, `,"hist":`...), chosenMark), '}')
@@ -95,7 +96,7 @@ const maxJumps = 256
 // equals the first, and the conversation's last message has no time or an earlier one.
 func (c *Checker) wrongTime() {
 	tip := c.tipOf(c.leaf)
-	for tip != nil && (!tip.sent() || tip.dropped != nil) {
+	for tip != nil && (!tip.Sent() || tip.dropped != nil) {
 		tip = tip.up
 	}
 	if tip == nil || tip.new != nil || !c.oldTarget() {
@@ -119,12 +120,12 @@ func (c *Checker) wrongTime() {
 		Rule: faults.WrongLeaf, Impact: c.worst(faults.OldAndNewer(finding.Loses, finding.Notes)), Fix: finding.StandIn,
 		Message: "versions up to 2.1.2 begin at the message with the latest time, which is not this one, the last: they do not send what comes after it",
 	}})
-	if latest.when != 0 {
-		c.setTime(tip, latest.when+1, d)
+	if latest.When != 0 {
+		c.setTime(tip, latest.When+1, d)
 		return
 	}
 	for _, n := range c.nodes { // for these clients, a message without a time is neither earlier nor later than others, so all need one
-		if n.sent() && n.dropped == nil {
+		if n.Sent() && n.dropped == nil {
 			d.Edits = append(d.Edits, n.timed(noTime+int64(n.index)))
 		}
 	}
@@ -134,9 +135,9 @@ func (c *Checker) wrongTime() {
 // is to begin there.
 func (c *Checker) notAfter(tip *node) {
 	for n := range c.cut {
-		if n != tip && n.clock.in != nil && n.when > tip.when && (n.up == nil || n.up.when <= tip.when) {
-			c.setTime(n, tip.when, n.clock.in)
-			n.when = tip.when
+		if n != tip && n.clock.in != nil && n.When > tip.When && (n.up == nil || n.up.When <= tip.When) {
+			c.setTime(n, tip.When, n.clock.in)
+			n.When = tip.When
 		}
 	}
 }
@@ -145,11 +146,11 @@ func (c *Checker) notAfter(tip *node) {
 func (c *Checker) latest(tip *node) *node {
 	latest := tip
 	for _, n := range c.nodes {
-		if n.sent() && !n.side && n.dropped == nil && (n.when > latest.when || n.when == latest.when && n.index < latest.index) {
+		if n.Sent() && !n.Side && n.dropped == nil && (n.When > latest.When || n.When == latest.When && n.index < latest.index) {
 			latest = n
 		}
 	}
-	if latest == tip || latest.when == tip.when && latest.when != 0 && tip.msg == latest.msg {
+	if latest == tip || latest.When == tip.When && latest.When != 0 && tip.Msg == latest.Msg {
 		return nil
 	}
 	return latest
@@ -186,10 +187,10 @@ func (c *Checker) saysMoreOver(tip, n *node) bool {
 // clients up to 2.1.2 begin there. It says whether that is so.
 func (c *Checker) aheadOfTime(tip, latest *node) bool {
 	front, behind := c.timedNear(latest, -1), c.timedNear(latest, 1)
-	if latest.timeSpan.To() == 0 || behind == nil || behind == tip || latest.index > tip.index || front != nil && front.when > behind.when || behind.when >= latest.when {
+	if latest.TimeSpan.To() == 0 || behind == nil || behind == tip || latest.index > tip.index || front != nil && front.When > behind.When || behind.When >= latest.When {
 		return false
 	}
-	if front == nil && !latest.isPrompt() { // it was moved there
+	if front == nil && !latest.IsPrompt() { // it was moved there
 		return false
 	}
 	at := latest
@@ -203,9 +204,9 @@ func (c *Checker) aheadOfTime(tip, latest *node) bool {
 		Rule: faults.WrongLeaf, Impact: c.worst(faults.OldAndNewer(finding.Loses, finding.Notes)), Fix: finding.StandIn,
 		Message: "the record's time is later than those of all that follow: versions up to 2.1.2 begin at the message with the latest time, and do not send what comes after it",
 	}})
-	c.setTime(latest, behind.when, d)
+	c.setTime(latest, behind.When, d)
 	if c.chosen(d) {
-		latest.when = behind.when
+		latest.When = behind.When
 	}
 	return true
 }
@@ -213,7 +214,7 @@ func (c *Checker) aheadOfTime(tip, latest *node) bool {
 // timedNear is the nearest message that has a time, before (step -1) or after (step 1) a record; nil if there is none near.
 func (c *Checker) timedNear(n *node, step int) *node {
 	for i := n.index + step; i >= 0 && i < len(c.nodes) && i != n.index+step*maxSiblings; i += step {
-		if m := c.nodes[i]; !m.side && m.when != 0 && m.hasMessage() {
+		if m := c.nodes[i]; !m.Side && m.When != 0 && m.HasMessage() {
 			return m
 		}
 	}
@@ -223,7 +224,7 @@ func (c *Checker) timedNear(n *node, step int) *node {
 // laterBeside reports that clients up to 2.1.2 begin on another branch: a second client wrote an unanswered prompt there, in
 // front of the conversation's end in the file but with a later time. It says whether that is so.
 func (c *Checker) laterBeside(tip, latest *node) bool {
-	if latest.index > tip.index || latest.when <= tip.when || tip.when == 0 || under(latest, tip) {
+	if latest.index > tip.index || latest.When <= tip.When || tip.When == 0 || under(latest, tip) {
 		return false
 	}
 	t := c.trunkOf(tip)
@@ -232,7 +233,7 @@ func (c *Checker) laterBeside(tip, latest *node) bool {
 	for head.up != nil && !t.holds(head.up) {
 		head = head.up
 	}
-	if head.up == nil || !head.isPrompt() || !saysMore(tip, head.up) {
+	if head.up == nil || !head.IsPrompt() || !saysMore(tip, head.up) {
 		return false
 	}
 	d := c.add(&draft{about: tip, always: true, Finding: finding.Finding{
@@ -247,7 +248,7 @@ func (c *Checker) laterBeside(tip, latest *node) bool {
 // terminal their times go back a few milliseconds.
 func saysMore(tip, n *node) bool {
 	for ; tip != nil && tip != n; tip = tip.up {
-		if tip.sent() && !tip.meta && !tip.asksNothing && !tip.filler {
+		if tip.Sent() && !tip.Meta && !tip.AsksNothing && !tip.Filler {
 			return true
 		}
 	}
@@ -260,5 +261,5 @@ const noTime = 1_735_689_600_000
 // timed is the edit that gives a record a time.
 func (n *node) timed(when int64) finding.Edit {
 	words := time.UnixMilli(when).UTC().Format(format.TimeForm)
-	return finding.Edit{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{member(n.timeSpan.In(), int(n.start), "timestamp", words)}}
+	return finding.Edit{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{member(n.TimeSpan.In(), int(n.Start), "timestamp", words)}}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -99,11 +100,11 @@ func byEnd(c *Checker, b *sideBranch) fate {
 // byWords is certain that a branch was left if the model has said nothing on it, and the client goes on by itself in its place: so it
 // resumes such a session, from the record in front of the answer (2.1.100, measured).
 func byWords(_ *Checker, b *sideBranch) fate {
-	if b.rival.role != roleUser || !b.rival.meta {
+	if b.rival.Role != content.RoleUser || !b.rival.Meta {
 		return undecided
 	}
 	for n := b.end; n != nil; n = n.up {
-		if n.hasMessage() && (n.role != roleAssistant || n.saysMore()) {
+		if n.HasMessage() && (n.Role != content.RoleAssistant || n.saysMore()) {
 			return undecided
 		}
 		if n == b.head {
@@ -116,18 +117,18 @@ func byWords(_ *Checker, b *sideBranch) fate {
 // byCopy is certain that nothing is lost with a branch if all its messages are sent in its place, byte for byte: a program that keeps the
 // files of two machines the same has left a turn in the session twice, under other ids.
 func byCopy(_ *Checker, b *sideBranch) fate {
-	if firstSaid(b.head).message != b.rival.message {
+	if firstSaid(b.head).Message != b.rival.Message {
 		return undecided
 	}
 	var said []*node
 	for n := b.end; n != nil && n != b.fork.at; n = n.up {
-		if n.hasMessage() {
+		if n.HasMessage() {
 			said = append(said, n)
 		}
 	}
 	sent := b.rival
 	for _, n := range slices.Backward(said) {
-		if sent == nil || n.message != sent.message {
+		if sent == nil || n.Message != sent.Message {
 			return undecided
 		}
 		sent = b.trunk.forks[sent].winner
@@ -138,7 +139,7 @@ func byCopy(_ *Checker, b *sideBranch) fate {
 // byPartsAnew is certain that nothing is lost with a branch if each of its messages was written anew on the way to the tip.
 func byPartsAnew(c *Checker, b *sideBranch) fate {
 	for n := b.end; n != nil; n = n.up {
-		if n.hasMessage() && !b.trunk.hasAnew(c, n) {
+		if n.HasMessage() && !b.trunk.hasAnew(c, n) {
 			return undecided
 		}
 		if n == b.head {
@@ -151,7 +152,7 @@ func byPartsAnew(c *Checker, b *sideBranch) fate {
 // hasAnew says whether a record was written anew on the trunk, with its time, or with others at one moment.
 func (t *trunk) hasAnew(c *Checker, n *node) bool {
 	all := c.times()
-	at := sort.Search(len(all), func(i int) bool { return all[i].when >= n.when })
+	at := sort.Search(len(all), func(i int) bool { return all[i].When >= n.When })
 	same := func(m *node) bool { return samePart(n, m) && t.holds(m) }
 	if slices.ContainsFunc(all[at:min(len(all), at+maxSiblings)], same) {
 		return true
@@ -171,44 +172,44 @@ func (t *trunk) hasAnew(c *Checker, n *node) bool {
 // part names the part of the conversation that a record holds: see samePart.
 func (n *node) part() string {
 	switch {
-	case n.role == roleAssistant:
-		return "answer " + n.msg
-	case n.role == roleResult && len(n.blocks) > 0:
-		return "output " + n.blocks[0].id
+	case n.Role == content.RoleAssistant:
+		return "answer " + n.Msg
+	case n.Role == content.RoleResult && len(n.Blocks) > 0:
+		return "output " + n.Blocks[0].ID
 	case n.first != nil:
-		return "prompt " + n.first.msg
+		return "prompt " + n.first.Msg
 	}
 	return ""
 }
 
 // byChoice is certain that a branch was left if a user of the client, or of hist, named another record to go on from.
 func byChoice(c *Checker, b *sideBranch) fate {
-	return leftIf(b.rival.isPrompt() && c.leftOut(b.trunk, b.rival, b.head, b.end) || c.leftByChoice(b.head))
+	return leftIf(b.rival.IsPrompt() && c.leftOut(b.trunk, b.rival, b.head, b.end) || c.leftByChoice(b.head))
 }
 
 // byLaterOutput is certain that a branch is lost if what is sent goes on with it: it holds an output of one of the branch's
 // calls, or the rest of an answer that begins on the branch.
 func byLaterOutput(c *Checker, b *sideBranch) fate {
 	return lostIf(b.fork.answersBranch(c, b.trunk, b.head) ||
-		b.rival.role == roleAssistant && b.rival.msg != "" && holdsAnswer(b.head, b.end, b.rival))
+		b.rival.Role == content.RoleAssistant && b.rival.Msg != "" && holdsAnswer(b.head, b.end, b.rival))
 }
 
 // byPlace is certain that a branch is lost if nobody goes back to where it begins, or if a client would have gone on from it.
 func byPlace(c *Checker, b *sideBranch) fate {
-	ownPrompt := b.head.isPrompt()
-	middleOfTurn := b.rival.isPrompt() && !ownPrompt && b.fork.inTurn
+	ownPrompt := b.head.IsPrompt()
+	middleOfTurn := b.rival.IsPrompt() && !ownPrompt && b.fork.inTurn
 	middleOfAnswer := !ownPrompt && b.fork.inAnswer() && !c.unfinishedAnswer(b.head, b.end)
-	besideSummary := b.fork.at.role == roleBoundary && b.head.summary && !b.rival.summary && !c.rewritten(b.rival)
+	besideSummary := b.fork.at.Role == content.RoleBoundary && b.head.Summary && !b.rival.Summary && !c.rewritten(b.rival)
 	return lostIf(besideSummary || middleOfTurn || middleOfAnswer || b.fork.toldLate(b.end) || b.fork.skipsAnswer(b.trunk, b.head, b.end) || b.fork.goesOn(b.head) || passesOutput(b.trunk.behindOutputs(b.rival), b.end))
 }
 
 // rewritten says whether the user went back to the summary of a compaction, which a terminal lists among the prompts, and changed it
 // (1.0.128 and 2.1.45, measured).
 func (c *Checker) rewritten(n *node) bool {
-	if !n.isPrompt() || len(n.moves) > 0 {
+	if !n.IsPrompt() || len(n.moves) > 0 {
 		return false
 	}
-	typed := n.continues || c.snapshots[n.uuid] || format.Before(n.Version, firstSnapshots) && c.some.byHand
+	typed := n.Continues || c.snapshots[n.UUID] || format.Before(n.Version, firstSnapshots) && c.some.byHand
 	return c.rewound(n) || n.Version != "" && format.Before(n.Version, firstNoted) && typed
 }
 
@@ -216,7 +217,7 @@ func (c *Checker) rewritten(n *node) bool {
 // had resumed the session, and took what waited for that answer for unanswered.
 func byFiller(_ *Checker, b *sideBranch) fate {
 	answer := firstSaid(b.head)
-	return lostIf(b.rival.filler && answer.role == roleAssistant && answer.sent() && !answer.filler && answer.index > b.rival.index && answer.when >= b.rival.when)
+	return lostIf(b.rival.Filler && answer.Role == content.RoleAssistant && answer.Sent() && !answer.Filler && answer.index > b.rival.index && answer.When >= b.rival.When)
 }
 
 // byClientsOwnPrompt decides if what is sent begins with the client's own prompt: the client leaves out only an interrupted
@@ -237,28 +238,28 @@ func bySecondOutput(_ *Checker, b *sideBranch) fate { return lostIf(answersAgain
 // byAnswerBegunAnew decides if an answer is sent instead, or something that nobody said. A client may begin an answer anew, but
 // only before the next prompt.
 func byAnswerBegunAnew(c *Checker, b *sideBranch) fate {
-	if b.prompt.role == roleAssistant && c.asks(b.head, b.end) {
+	if b.prompt.Role == content.RoleAssistant && c.asks(b.head, b.end) {
 		return lostToOther
 	}
-	neither := !b.prompt.isPrompt() && b.prompt.role != roleAssistant
-	return leftIf(neither || b.head.msg != "" && b.head.msg == b.prompt.msg)
+	neither := !b.prompt.IsPrompt() && b.prompt.Role != content.RoleAssistant
+	return leftIf(neither || b.head.Msg != "" && b.head.Msg == b.prompt.Msg)
 }
 
 // byRewind is certain that a branch was left if the client noted a rewind from it. That does not hold if what is sent went on
 // after this branch had begun: then two clients are at work.
 func byRewind(c *Checker, b *sideBranch) fate {
-	left := b.prompt.isPrompt() && c.rewound(b.prompt) && leftFor(b.prompt, b.head)
-	return leftIf(left || c.rewound(b.head) && !(b.prompt.isPrompt() && goesOnBeside(b.prompt, b.trunk.tip, b.head)))
+	left := b.prompt.IsPrompt() && c.rewound(b.prompt) && leftFor(b.prompt, b.head)
+	return leftIf(left || c.rewound(b.head) && !(b.prompt.IsPrompt() && goesOnBeside(b.prompt, b.trunk.tip, b.head)))
 }
 
 // byTimes is certain that a branch is lost if no rewind can explain its times: what comes later in the file was written
 // earlier, or one branch went on after the other had begun.
 func byTimes(_ *Checker, b *sideBranch) fate {
 	head, end, prompt, tip := b.head, b.end, b.prompt, b.trunk.tip
-	backwards := end.when != 0 && head.index > prompt.index && end.when < prompt.when ||
-		tip.when != 0 && head.index < prompt.index && tip.when < head.when
+	backwards := end.When != 0 && head.index > prompt.index && end.When < prompt.When ||
+		tip.When != 0 && head.index < prompt.index && tip.When < head.When
 	return lostIf(backwards || goesOnBeside(head, end, prompt) ||
-		head.isPrompt() && prompt.isPrompt() && goesOnBeside(prompt, tip, head))
+		head.IsPrompt() && prompt.IsPrompt() && goesOnBeside(prompt, tip, head))
 }
 
 // byCircle is certain that a branch is lost if it is sent only because a circle of parents leads through it: mending the circle
@@ -293,15 +294,15 @@ func byVersion(c *Checker, b *sideBranch) fate {
 	if !format.Before(c.written, firstNoted) || c.foreign(b.head) || c.foreign(b.prompt) || c.saidLast(b) {
 		return lostToOther
 	}
-	overlap := b.end.when != 0 && b.prompt.when != 0 && b.end.when > b.prompt.when && b.trunk.tip.when >= b.head.when
-	return leftIf(!overlap || b.head.role == roleAssistant)
+	overlap := b.end.When != 0 && b.prompt.When != 0 && b.end.When > b.prompt.When && b.trunk.tip.When >= b.head.When
+	return leftIf(!overlap || b.head.Role == content.RoleAssistant)
 }
 
 // saidLast says whether a branch came last of all, by place and time, and the file was never closed behind it: nobody has left it. The
 // client was killed after a rewind (2.1.270, measured: the next one goes on from the end that was noted before).
 func (c *Checker) saidLast(b *sideBranch) bool {
 	tip := b.trunk.tip
-	return !c.opts.Live && c.leafAt.Pos.Line > 0 && c.leafAt.Pos.Less(b.head.Pos()) && tip.index < b.head.index && tip.when < b.head.when
+	return !c.opts.Live && c.leafAt.Pos.Line > 0 && c.leafAt.Pos.Less(b.head.Pos()) && tip.index < b.head.index && tip.When < b.head.When
 }
 
 // firstNoted is the first version that is known to note rewinds; 2.1.215 does not.
@@ -314,7 +315,7 @@ func goesOnBeside(head, end, winner *node) bool {
 		return false
 	}
 	for n := end; n != nil && n != head && n.index > winner.index; n = n.up {
-		if n.speaks() && !n.asksNothing && !n.meta && !n.filler {
+		if n.speaks() && !n.AsksNothing && !n.Meta && !n.Filler {
 			return true
 		}
 	}
@@ -325,7 +326,7 @@ func goesOnBeside(head, end, winner *node) bool {
 // beginning of an answer and goes on with the rest.
 func holdsAnswer(head, end, part *node) bool {
 	for n, steps := end, 0; n != nil && n != head && steps < maxSiblings; n, steps = n.up, steps+1 {
-		if n.role == roleAssistant && n.msg == part.msg && n.index < part.index {
+		if n.Role == content.RoleAssistant && n.Msg == part.Msg && n.index < part.index {
 			return true
 		}
 	}
@@ -335,13 +336,13 @@ func holdsAnswer(head, end, part *node) bool {
 // passesOutput says whether an answer passes over the output in front of it, which nothing else follows: who goes back begins
 // with a prompt, and a client that goes on answers the output.
 func passesOutput(answer, output *node) bool {
-	if answer.role != roleAssistant || !answer.sent() || answer.filler || answer.front != output || output.first != nil {
+	if answer.Role != content.RoleAssistant || !answer.Sent() || answer.Filler || answer.front != output || output.first != nil {
 		return false
 	}
-	for output != nil && output.role == roleLink {
+	for output != nil && output.Role == content.RoleLink {
 		output = output.up
 	}
-	return output != nil && output.role == roleResult
+	return output != nil && output.Role == content.RoleResult
 }
 
 // leftFor says whether a rewind to a prompt's parent has left this branch: it hangs there, too, or no earlier prompt does.
@@ -350,7 +351,7 @@ func leftFor(prompt, head *node) bool {
 		return true
 	}
 	for n := prompt.up.first; n != nil; n = n.latter {
-		if n.index < prompt.index && n.isPrompt() {
+		if n.index < prompt.index && n.IsPrompt() {
 			return false
 		}
 	}
@@ -361,11 +362,11 @@ func leftFor(prompt, head *node) bool {
 // it tells the model that the call was interrupted, and goes on from there, while the other goes on from the real output
 // (2.1.330, measured). A single client goes on from only one of the two.
 func answersAgain(one, other *node) bool {
-	if one == other || one.role != roleResult || other.role != roleResult {
+	if one == other || one.Role != content.RoleResult || other.Role != content.RoleResult {
 		return false
 	}
-	for id := range one.each(blockResult) {
-		if other.says(blockResult, id) {
+	for id := range one.Each(content.BlockResult) {
+		if other.Says(content.BlockResult, id) {
 			return true
 		}
 	}
@@ -377,10 +378,10 @@ func answersAgain(one, other *node) bool {
 func (c *Checker) unfinishedAnswer(head, end *node) bool {
 	called := false
 	for m := end; m != nil; m = m.up {
-		if m.hasMessage() && (m.role != roleAssistant || m.msg != head.msg) {
+		if m.HasMessage() && (m.Role != content.RoleAssistant || m.Msg != head.Msg) {
 			return false
 		}
-		for id := range m.each(blockCall) {
+		for id := range m.Each(content.BlockCall) {
 			if len(c.results()[id]) > 0 {
 				return false
 			}
@@ -396,7 +397,7 @@ func (c *Checker) unfinishedAnswer(head, end *node) bool {
 // asks says whether there is a prompt on the way up from the end of a branch to its head.
 func (c *Checker) asks(head, end *node) bool {
 	for n := end; n != nil; n = n.up {
-		if n.isPrompt() && !n.asksNothing {
+		if n.IsPrompt() && !n.AsksNothing {
 			return true
 		}
 		if n == head {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/agent/claude/reader"
@@ -35,21 +36,21 @@ func (c *Checker) link() {
 // linkRoots finds parents for those of the records without one with which the conversation can not begin.
 func (c *Checker) linkRoots(roots []*node) {
 	first := c.firstOfTree()
-	sound := func(n *node) bool { return n.side || n.role == roleBoundary || n == first && n.parent == "" }
+	sound := func(n *node) bool { return n.Side || n.Role == content.RoleBoundary || n == first && n.Parent == "" }
 	if !slices.ContainsFunc(roots, func(n *node) bool { return !sound(n) }) {
 		return
 	}
 	waiting := map[string][]*node{} // records by the missing parent that they name
 	for _, n := range roots {
-		if n.parent != "" && !n.side {
-			waiting[n.parent] = append(waiting[n.parent], n)
+		if n.Parent != "" && !n.Side {
+			waiting[n.Parent] = append(waiting[n.Parent], n)
 		}
 	}
 	begins := c.rootByTime()
 	var loose []*node // records that say nothing, and below which nothing is said: nothing is lost with them
 	for _, n := range c.nodes {
 		switch {
-		case n.side || n.up != nil || n.role == roleBoundary:
+		case n.Side || n.up != nil || n.Role == content.RoleBoundary:
 		case n != begins && c.saysNothingBelow(n):
 			loose = append(loose, n)
 		default:
@@ -72,7 +73,7 @@ func (c *Checker) rootByTime() *node {
 	}
 	tip := &node{}
 	for _, n := range c.nodes {
-		if !n.side && n.when > tip.when && (is.EndsOnHooks || n.Typ != "progress") {
+		if !n.Side && n.When > tip.When && (is.EndsOnHooks || n.Typ != "progress") {
 			tip = n
 		}
 	}
@@ -82,7 +83,7 @@ func (c *Checker) rootByTime() *node {
 // saysNothingBelow says whether a record says nothing and no client begins below it: nothing hangs on it, or what does only shows how a
 // tool or a hook gets on. Clients up to 2.1.78 hang such progress on records that they never write.
 func (c *Checker) saysNothingBelow(n *node) bool {
-	if n.hasMessage() || n.first != nil && n.Typ != "progress" {
+	if n.HasMessage() || n.first != nil && n.Typ != "progress" {
 		return false
 	}
 	nothing := true
@@ -97,14 +98,14 @@ func (c *Checker) saysNothingBelow(n *node) bool {
 // whose parent is missing, by its id. Those with the same parent are handled together, and then removed from waiting.
 func (c *Checker) linkRoot(n, first *node, waiting map[string][]*node) {
 	switch {
-	case n.parent == "":
+	case n.Parent == "":
 		if n != first && !c.mayBeRoot(n) {
 			c.parentless(n)
 		}
-	case waiting[n.parent] != nil:
-		children := waiting[n.parent]
-		delete(waiting, n.parent)
-		c.lostParent(n.parent, children)
+	case waiting[n.Parent] != nil:
+		children := waiting[n.Parent]
+		delete(waiting, n.Parent)
+		c.lostParent(n.Parent, children)
 	}
 }
 
@@ -113,11 +114,11 @@ func (c *Checker) mayBeRoot(n *node) bool {
 	switch {
 	case c.rewound(n), c.clearedOnPurpose(n):
 		return true
-	case n.role == roleUser && n.first == nil && n.Version != "" && format.Before(n.Version, "1.0.128"): // a summary without children, as 1.0.17 leaves it
+	case n.Role == content.RoleUser && n.first == nil && n.Version != "" && format.Before(n.Version, "1.0.128"): // a summary without children, as 1.0.17 leaves it
 		return true
-	case n.isPrompt() && n.continues, (n.isPrompt() || n.retold) && c.cleared(n): // 1.0.17 compacts and clears a conversation so
+	case n.IsPrompt() && n.Continues, (n.IsPrompt() || n.retold) && c.cleared(n): // 1.0.17 compacts and clears a conversation so
 		return true
-	case n.isPrompt() && !c.answeredBefore(n): // the prompt before it was taken back
+	case n.IsPrompt() && !c.answeredBefore(n): // the prompt before it was taken back
 		return true
 	case n.Typ == "system" && c.nothingAskedBefore(n): // a hook stopped every prompt, also the first after a rewind
 		return true
@@ -127,16 +128,16 @@ func (c *Checker) mayBeRoot(n *node) bool {
 
 // nothingAskedBefore says whether nobody has said anything in front of a record.
 func (c *Checker) nothingAskedBefore(n *node) bool {
-	return n.index < maxSiblings && !slices.ContainsFunc(c.nodes[:n.index], func(m *node) bool { return !m.side && m.hasMessage() && !m.asksNothing })
+	return n.index < maxSiblings && !slices.ContainsFunc(c.nodes[:n.index], func(m *node) bool { return !m.Side && m.HasMessage() && !m.AsksNothing })
 }
 
 // parentOf is the record that the i-th one names as its parent, which mostly is the one before it in the file.
 func (c *Checker) parentOf(i int) *node {
 	n := c.nodes[i]
-	if i > 0 && n.parent == c.nodes[i-1].uuid && n.parent != "" {
+	if i > 0 && n.Parent == c.nodes[i-1].UUID && n.Parent != "" {
 		return c.nodes[i-1]
 	}
-	return c.ids.before(i, n.parent)
+	return c.ids.before(i, n.Parent)
 }
 
 // tie finds, for each record, the one that it names as its parent, and the one before it in the file that belongs to the same
@@ -144,7 +145,7 @@ func (c *Checker) parentOf(i int) *node {
 func (c *Checker) tie() {
 	var last [2]*node
 	for i, n := range c.nodes {
-		if n.role != roleBoundary { // what is sent begins there, whatever damage makes it name
+		if n.Role != content.RoleBoundary { // what is sent begins there, whatever damage makes it name
 			n.up = c.parentOf(i)
 		}
 		n.above = n.up
@@ -153,7 +154,7 @@ func (c *Checker) tie() {
 			n.moves[i].up = n.up
 		}
 		of := &last[0]
-		if n.side {
+		if n.Side {
 			of = &last[1]
 		}
 		n.front, n.beyond, *of = *of, *of, n
@@ -163,7 +164,7 @@ func (c *Checker) tie() {
 // times are the records of the main conversation, sorted by their times.
 func (c *Checker) times() []*node {
 	if c.byTime == nil {
-		c.byTime = byTime(c.nodes, func(n *node) bool { return !n.side })
+		c.byTime = byTime(c.nodes, func(n *node) bool { return !n.Side })
 	}
 	return c.byTime
 }
@@ -176,7 +177,7 @@ func byTime(nodes []*node, counts func(*node) bool) []*node {
 			list = append(list, n)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b *node) int { return cmp.Compare(a.when, b.when) })
+	slices.SortStableFunc(list, func(a, b *node) int { return cmp.Compare(a.When, b.When) })
 	return list
 }
 
@@ -185,13 +186,13 @@ func byTime(nodes []*node, counts func(*node) bool) []*node {
 func (c *Checker) firstOfTree() *node {
 	var root *node
 	for i, n := range c.nodes {
-		if n.side {
+		if n.Side {
 			continue
 		}
-		if root == nil && (n.parent == "" || c.ids.get(n.parent) == nil) && i == c.firstIndex() {
+		if root == nil && (n.Parent == "" || c.ids.get(n.Parent) == nil) && i == c.firstIndex() {
 			return cmp.Or(c.askedBehind(n), n)
 		}
-		if n.parent == "" && n.role != roleBoundary && (root == nil || n.when < root.when) {
+		if n.Parent == "" && n.Role != content.RoleBoundary && (root == nil || n.When < root.When) {
 			root = n
 		}
 	}
@@ -201,11 +202,11 @@ func (c *Checker) firstOfTree() *node {
 // askedBehind is the prompt behind an answer, or behind what the client adds to a prompt, that is the first record of the file, if it is
 // older, hangs on nothing, and nobody has answered it. nil if there is none near.
 func (c *Checker) askedBehind(n *node) *node {
-	if n.role != roleAssistant && n.Attachment == "" || n.index != c.firstIndex() || !c.linked {
+	if n.Role != content.RoleAssistant && n.Attachment == "" || n.index != c.firstIndex() || !c.linked {
 		return nil
 	}
 	for _, m := range c.nodes[n.index+1 : min(len(c.nodes), n.index+maxSiblings)] {
-		if m.isPrompt() && !m.side && m.parent == "" && m.when != 0 && m.when < n.when && m.first == nil {
+		if m.IsPrompt() && !m.Side && m.Parent == "" && m.When != 0 && m.When < n.When && m.first == nil {
 			return m
 		}
 	}
@@ -214,7 +215,7 @@ func (c *Checker) askedBehind(n *node) *node {
 
 func (c *Checker) firstIndex() int {
 	for i, n := range c.nodes {
-		if !n.side {
+		if !n.Side {
 			return i
 		}
 	}
@@ -228,11 +229,11 @@ func (c *Checker) adopt() {
 		return
 	}
 	for _, n := range c.nodes {
-		if n.side {
+		if n.Side {
 			continue
 		}
-		for p := c.ids.before(n.index, n.parent); p != nil && p.side; p = c.ids.before(p.index, p.parent) {
-			p.side = false
+		for p := c.ids.before(n.index, n.Parent); p != nil && p.Side; p = c.ids.before(p.index, p.Parent) {
+			p.Side = false
 			c.changes++
 		}
 	}
@@ -267,10 +268,10 @@ func (c *Checker) rewound(n *node) bool {
 			for ; at < len(c.rewinds) && c.rewinds[at].Less(m.Pos()); at++ {
 				note()
 			}
-			if !m.isPrompt() || m.side {
+			if !m.IsPrompt() || m.Side {
 				continue
 			}
-			if len(said) > 0 && said[len(said)-1].uuid != m.parent {
+			if len(said) > 0 && said[len(said)-1].UUID != m.Parent {
 				said = said[:0]
 			}
 			said = append(said, m)

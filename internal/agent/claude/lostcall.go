@@ -3,6 +3,7 @@ package claude
 import (
 	"cmp"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -50,7 +51,7 @@ func (c *Checker) lastOfAnswer(p *node) *node {
 	}
 	last := call
 	for _, m := range c.nodes[call.index:p.index] {
-		if m.role == roleAssistant && m.msg == call.msg && !m.side {
+		if m.Role == content.RoleAssistant && m.Msg == call.Msg && !m.Side {
 			last = m
 		}
 	}
@@ -62,17 +63,17 @@ func (c *Checker) lastOfAnswer(p *node) *node {
 func (c *Checker) orphanFrom(n *node, id string) *node {
 	for i := n.index; i < len(c.nodes) && i < n.index+maxSiblings; i++ {
 		m := c.nodes[i]
-		if m.side {
+		if m.Side {
 			continue
 		}
-		if m.role == roleResult {
-			named := m.source == id || m.source == "" && (m.parent == id || c.ids.get(m.parent) != nil)
+		if m.Role == content.RoleResult {
+			named := m.Source == id || m.Source == "" && (m.Parent == id || c.ids.get(m.Parent) != nil)
 			if named && !c.anyCall(m) {
 				return m
 			}
 			continue
 		}
-		if m.role == roleAssistant && m.msg != n.msg || m.isPrompt() {
+		if m.Role == content.RoleAssistant && m.Msg != n.Msg || m.IsPrompt() {
 			return nil
 		}
 	}
@@ -85,27 +86,27 @@ func (c *Checker) rebuildCall(d *draft, result *node, id string, p, beside *node
 	msg := "msg_" + format.NewID("message", id)[:8] + "hist"
 	if next := c.sameAnswer(beside, id); next != "" {
 		msg = next
-	} else if p != nil && p.role == roleAssistant && p.msg != "" && p.Stop != "end_turn" && !p.synthetic && !p.filler {
-		msg = p.msg // a part of the same answer
+	} else if p != nil && p.Role == content.RoleAssistant && p.Msg != "" && p.Stop != "end_turn" && !p.Synthetic && !p.Filler {
+		msg = p.Msg // a part of the same answer
 	}
-	when := result.when
+	when := result.When
 	parent := ""
 	if p != nil {
-		parent = p.uuid
-		if p.when != 0 {
-			when = p.when + 1
+		parent = p.UUID
+		if p.When != 0 {
+			when = p.When + 1
 		}
 	}
 	if known {
 		d.Fix, d.Source, d.Lost = finding.Recovered, "the structured result beside the output", 0
 	}
-	left, from := c.pieces.call(result.ids(blockResult)[0])
+	left, from := c.pieces.call(result.IDs(content.BlockResult)[0])
 	callID := c.validID(d, result)
 	block := format.Object{"type": "tool_use", "id": callID, "name": name, "input": input}
 	if from != "" {
 		known, block["name"], block["input"] = true, left.Name, left.Input
 		d.Fix, d.Source, d.Lost = finding.Recovered, from, 0
-	} else if left, ok := c.pieces.callsAt[id]; ok && (left.Name != "" || name != lostToolName) {
+	} else if left, ok := c.pieces.callsAt[id]; ok && (left.Name != "" || name != content.LostToolName) {
 		known, block["name"], block["input"] = true, cmp.Or(left.Name, name), left.Input
 		d.Fix, d.Source, d.Lost = finding.Recovered, pieceSource, 0
 	}
@@ -118,17 +119,17 @@ func (c *Checker) rebuildCall(d *draft, result *node, id string, p, beside *node
 		"content": []any{block},
 	}}
 	n := c.insert(d, m, beside, finding.Before)
-	n.msg = msg
+	n.Msg = msg
 	c.calls()[callID] = n
 }
 
 // validID is the id of the call that an output names. If the API would refuse it, the output gets a new one.
 func (c *Checker) validID(d *draft, result *node) string {
-	old := result.ids(blockResult)[0]
-	if isCallID(old) || !c.chosen(d) {
+	old := result.IDs(content.BlockResult)[0]
+	if content.IsCallID(old) || !c.chosen(d) {
 		return old
 	}
-	id := fresh(old, result.uuid)
+	id := fresh(old, result.UUID)
 	c.rename(d, result, old, id)
 	return id
 }
@@ -136,8 +137,8 @@ func (c *Checker) validID(d *draft, result *node) string {
 // sameAnswer is the id of the answer of which a record is a part, given that the record's parent is missing.
 func (c *Checker) sameAnswer(n *node, id string) string {
 	for i := n.index; i < len(c.nodes) && i < n.index+maxSiblings; i++ {
-		if m := c.nodes[i]; m.parent == id && m.role == roleAssistant {
-			return m.msg
+		if m := c.nodes[i]; m.Parent == id && m.Role == content.RoleAssistant {
+			return m.Msg
 		}
 	}
 	return ""

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -16,13 +17,13 @@ import (
 // has written, it does so only if its words are found.
 func (c *Checker) lostPromptBefore(id string, children []*node, p *node) bool {
 	n := children[0]
-	if n.role == roleUser && !n.meta || n.role == roleResult || n.filler || n.synthetic || n.summary || n.atStart {
+	if n.Role == content.RoleUser && !n.Meta || n.Role == content.RoleResult || n.Filler || n.Synthetic || n.Summary || n.AtStart {
 		return false
 	}
-	for p != nil && p.role == roleOther && c.unread(p) { // what is left of the prompt itself
+	for p != nil && p.Role == content.RoleOther && c.unread(p) { // what is left of the prompt itself
 		p = p.up
 	}
-	if n.role == roleLink && n.Attachment == "" {
+	if n.Role == content.RoleLink && n.Attachment == "" {
 		return false
 	}
 	told, p := c.promptBetween(p, n)
@@ -53,14 +54,14 @@ func (c *Checker) lostPromptBefore(id string, children []*node, p *node) bool {
 		}
 		return true
 	default:
-		words = lostPrompt
+		words = content.LostPrompt
 	}
-	m := format.Made{UUID: id, When: n.when, Typ: "user", Message: format.Object{"role": "user", "content": words}}
+	m := format.Made{UUID: id, When: n.When, Typ: "user", Message: format.Object{"role": "user", "content": words}}
 	if m.When != 0 {
 		m.When--
 	}
 	if p != nil {
-		m.Parent = p.uuid
+		m.Parent = p.UUID
 	}
 	c.insert(d, m, n, finding.Before)
 	return true
@@ -70,15 +71,15 @@ func (c *Checker) lostPromptBefore(id string, children []*node, p *node) bool {
 // words are found: behind a finished answer, or at the very beginning.
 func (c *Checker) promptStood(id string, p, n *node) bool {
 	before := p
-	for before != nil && before.role == roleLink { // what the client adds by itself does not end a turn
+	for before != nil && before.Role == content.RoleLink { // what the client adds by itself does not end a turn
 		before = before.up
 	}
 	switch {
-	case n.role == roleUser:
+	case n.Role == content.RoleUser:
 		return false
 	case before == nil: // else a record is missing among those that the client adds to the first prompt
 		return p == nil || p.Attachment == ""
-	case before.role != roleAssistant || before.msg == n.msg && n.msg != "" || before.filler && n.role == roleLink:
+	case before.Role != content.RoleAssistant || before.Msg == n.Msg && n.Msg != "" || before.Filler && n.Role == content.RoleLink:
 		return false
 	}
 	return c.turnEnded(id, before, n)
@@ -87,26 +88,26 @@ func (c *Checker) promptStood(id string, p, n *node) bool {
 // mayStandBehind says whether a prompt may stand behind a record, in front of another: behind an answer that is not the other's own, or
 // behind what the client has written by itself.
 func mayStandBehind(p, n *node) bool {
-	for p != nil && p.role == roleLink && p.Attachment == "" || p != nil && p.role == roleLink && p.up != nil {
+	for p != nil && p.Role == content.RoleLink && p.Attachment == "" || p != nil && p.Role == content.RoleLink && p.up != nil {
 		p = p.up
 	}
 	switch {
-	case p == nil || p.role == roleLink:
+	case p == nil || p.Role == content.RoleLink:
 		return false
-	case p.role == roleAssistant:
-		return p.msg != n.msg || n.msg == ""
+	case p.Role == content.RoleAssistant:
+		return p.Msg != n.Msg || n.Msg == ""
 	}
-	return p.role == roleUser && (p.meta || p.asksNothing || p.summary || p.continues)
+	return p.Role == content.RoleUser && (p.Meta || p.AsksNothing || p.Summary || p.Continues)
 }
 
 // openPrompt is the last prompt in front of an answer that has no answer yet: two clients have written in turns. nil if there
 // is none near.
 func (c *Checker) openPrompt(answer *node) *node {
-	if answer.role != roleAssistant || answer.when == 0 {
+	if answer.Role != content.RoleAssistant || answer.When == 0 {
 		return nil
 	}
 	for m, steps := answer.front, 0; m != nil && steps < maxSiblings; m, steps = m.front, steps+1 {
-		if m.isPrompt() && !m.asksNothing && m.first == nil && m.dropped == nil && m.new == nil && m.when != 0 && m.when <= answer.when {
+		if m.IsPrompt() && !m.AsksNothing && m.first == nil && m.dropped == nil && m.new == nil && m.When != 0 && m.When <= answer.When {
 			return m
 		}
 	}
@@ -129,7 +130,7 @@ func (c *Checker) turnEnded(id string, p, n *node) bool {
 	if next < len(c.queued) && c.queued[next].Pos.Less(n.Pos()) {
 		return true
 	}
-	return len(c.queued) == 0 && p.when != 0 && n.when-p.when > pause
+	return len(c.queued) == 0 && p.When != 0 && n.When-p.When > pause
 }
 
 // told are the words of a lost prompt.
@@ -183,10 +184,10 @@ func (c *Checker) askedLately(e *echo, n *node) bool {
 // wentBack says whether a prompt that hung on a record, nil for none, hung on an older one than p, or on another branch: neither on p nor
 // on what the client added behind it by itself.
 func (c *Checker) wentBack(p, on, n *node) bool {
-	for p != nil && p != on && p.role != roleAssistant && p.role != roleResult && !(p.isPrompt() && !p.asksNothing) {
+	for p != nil && p != on && p.Role != content.RoleAssistant && p.Role != content.RoleResult && !(p.IsPrompt() && !p.AsksNothing) {
 		p = p.up
 	}
-	return p != on && (on == nil || !under(on, n)) && !(on != nil && p != nil && p.role == roleAssistant && (p.msg == on.msg || under(on, p)))
+	return p != on && (on == nil || !under(on, n)) && !(on != nil && p != nil && p.Role == content.RoleAssistant && (p.Msg == on.Msg || under(on, p)))
 }
 
 // echoInFront is the last echo in front of the whole conversation, where a fork has it, of a prompt that stood between two records: the
@@ -194,7 +195,7 @@ func (c *Checker) wentBack(p, on, n *node) bool {
 func (c *Checker) echoInFront(p, n *node, request *asked) *echo {
 	for i := min(c.echoFrom(c.nodes[0].Pos().Line), earlierPrompts) - 1; i >= 0; i-- {
 		e := &c.echoes[i]
-		inTime := p != nil && p.when != 0 && c.nodes[0].when != 0 && c.nodes[0].when < e.when && e.when > p.when && e.when <= n.when
+		inTime := p != nil && p.When != 0 && c.nodes[0].When != 0 && c.nodes[0].When < e.when && e.when > p.When && e.when <= n.When
 		if !e.late && (request == nil && inTime || request != nil && request.sent(e)) && !c.hasItsPrompt(i) {
 			return e
 		}
@@ -207,10 +208,10 @@ func (c *Checker) echoInFront(p, n *node, request *asked) *echo {
 func (c *Checker) earlierAnswer(n *node) bool {
 	for _, m := range c.nodes[n.index+1 : min(len(c.nodes), n.index+maxSiblings)] {
 		switch {
-		case m.side:
-		case m.isPrompt():
+		case m.Side:
+		case m.IsPrompt():
 			return false
-		case m.up == nil && m.role == roleAssistant && m.sent() && m.parent != "" && m.msg != n.msg && m.when != 0 && m.when < n.when:
+		case m.up == nil && m.Role == content.RoleAssistant && m.Sent() && m.Parent != "" && m.Msg != n.Msg && m.When != 0 && m.When < n.When:
 			return true
 		}
 	}
@@ -230,15 +231,15 @@ const longestTurn = 10 * 60 * 1000
 // before the first record belongs to another prompt. A prompt that waited for the end of an answer has a queue-operation record
 // instead.
 func (c *Checker) typedBetween(p, n *node) (words, source string) {
-	if c.opts.Beside == nil || n.when == 0 {
+	if c.opts.Beside == nil || n.When == 0 {
 		return "", ""
 	}
-	from := n.when - longestTurn
-	if p != nil && p.when != 0 {
-		from = p.when
+	from := n.When - longestTurn
+	if p != nil && p.When != 0 {
+		from = p.When
 	}
 	typed := c.opts.Beside.Typed()
-	until := sort.Search(len(typed), func(i int) bool { return typed[i].When > n.when })
+	until := sort.Search(len(typed), func(i int) bool { return typed[i].When > n.When })
 	for i := until - 1; i >= 0 && typed[i].When > from; i-- {
 		if !c.typedUsed[i] && !c.stands(typed[i]) {
 			if c.typedUsed == nil {
@@ -257,12 +258,12 @@ const typing = 2000
 
 // stands says whether a typed prompt has a record in the session.
 func (c *Checker) stands(t Typed) bool {
-	from := sort.Search(len(c.byTime), func(i int) bool { return c.byTime[i].when >= t.When-typing })
+	from := sort.Search(len(c.byTime), func(i int) bool { return c.byTime[i].When >= t.When-typing })
 	for _, n := range c.byTime[from:] {
-		if n.when > t.When+typing {
+		if n.When > t.When+typing {
 			return false
 		}
-		if n.isPrompt() {
+		if n.IsPrompt() {
 			return true
 		}
 	}
@@ -292,7 +293,7 @@ func (c *Checker) hasItsPrompt(told int) bool {
 	sums := promptForms(e.words())
 	at, _ := slices.BinarySearch(c.promptLines, e.at.Line)
 	for i := at; i < min(len(c.promptAt), at+earlierPrompts) && c.promptLines[i] < until; i++ {
-		if slices.Contains(sums, c.nodes[c.promptAt[i]].message) {
+		if slices.Contains(sums, c.nodes[c.promptAt[i]].Message) {
 			return true
 		}
 	}
@@ -330,7 +331,7 @@ func (c *Checker) echoAfter(from, until int64, answer *node, request *asked) *ec
 // putBackLately says whether one of the prompts that hist restored last has these words.
 func (c *Checker) putBackLately(words string) bool {
 	for _, n := range c.added[max(0, len(c.added)-earlierPrompts):] {
-		if n.isPrompt() && n.new.Message["content"] == words {
+		if n.IsPrompt() && n.new.Message["content"] == words {
 			return true
 		}
 	}
@@ -354,7 +355,7 @@ func (c *Checker) promptsInFront(n *node) map[uint64]*node {
 	c.nextPrompt(n)
 	at, _ := slices.BinarySearch(c.promptAt, n.index)
 	for _, i := range c.promptAt[max(0, at-earlierPrompts):at] {
-		sums[c.nodes[i].message] = c.nodes[i]
+		sums[c.nodes[i].Message] = c.nodes[i]
 	}
 	return sums
 }
@@ -363,9 +364,9 @@ func (c *Checker) promptsInFront(n *node) map[uint64]*node {
 func promptForms(words string) []uint64 {
 	quoted := string(jsonl.AppendQuote(nil, words))
 	return []uint64{
-		sum.Quick(nodeSeed, []byte(`{"role":"user","content":`+quoted+`}`)),
-		sum.Quick(nodeSeed, []byte(`{"role":"user","content":[{"type":"text","text":`+quoted+`}]}`)),
-		sum.Quick(nodeSeed, format.Object{"role": "user", "content": words}.JSON()),
+		sum.Quick(content.NodeSeed, []byte(`{"role":"user","content":`+quoted+`}`)),
+		sum.Quick(content.NodeSeed, []byte(`{"role":"user","content":[{"type":"text","text":`+quoted+`}]}`)),
+		sum.Quick(content.NodeSeed, format.Object{"role": "user", "content": words}.JSON()),
 	}
 }
 
@@ -379,7 +380,7 @@ func (c *Checker) nextPrompt(n *node) int64 {
 	if c.promptLines == nil {
 		c.promptLines = []int64{} // there may be none
 		for _, m := range c.nodes {
-			if m.isPrompt() && !m.side {
+			if m.IsPrompt() && !m.Side {
 				c.promptLines = append(c.promptLines, m.Pos().Line)
 				c.promptAt = append(c.promptAt, m.index)
 			}

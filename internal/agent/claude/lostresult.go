@@ -3,6 +3,7 @@ package claude
 import (
 	"cmp"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -11,11 +12,11 @@ import (
 // lostResultBefore restores a call's lost output, if it is the missing parent of some records.
 func (c *Checker) lostResultBefore(id string, children []*node, p *node) bool {
 	n := children[0]
-	if n.filler || p != nil && p.filler {
+	if n.Filler || p != nil && p.Filler {
 		return false // the client has gone on without the output
 	}
 	call, callID := c.openCall(p, n)
-	if call == nil || n.msg != "" && n.msg == call.msg || p != nil && p.role == roleUser && !c.toldByTool(p, call) {
+	if call == nil || n.Msg != "" && n.Msg == call.Msg || p != nil && p.Role == content.RoleUser && !c.toldByTool(p, call) {
 		return false
 	}
 	d := c.add(&draft{about: call, Finding: finding.Finding{
@@ -34,7 +35,7 @@ func (c *Checker) toldByTool(p, call *node) bool {
 		return false
 	}
 	other := c.callOf(p.up)
-	return other != nil && other.msg == call.msg
+	return other != nil && other.Msg == call.Msg
 }
 
 // openCall is the last call without an output in the answer that p belongs to or follows. If an earlier answer's call has no
@@ -43,16 +44,16 @@ func (c *Checker) openCall(p, until *node) (*node, string) {
 	last := "" // the nearest answer that has calls
 	for i := until.index - 1; i >= 0 && i > until.index-maxSiblings; i-- {
 		m := c.nodes[i]
-		if m.side || m.synthetic {
+		if m.Side || m.Synthetic {
 			continue
 		}
-		if m.isPrompt() {
+		if m.IsPrompt() {
 			return nil, ""
 		}
-		if m.role != roleAssistant {
+		if m.Role != content.RoleAssistant {
 			continue
 		}
-		ids := m.ids(blockCall)
+		ids := m.IDs(content.BlockCall)
 		if last != "" && m.answer() != last {
 			return nil, ""
 		}
@@ -64,7 +65,7 @@ func (c *Checker) openCall(p, until *node) (*node, string) {
 				return m, ids[j]
 			}
 		}
-		if p == nil || m.msg != c.nodes[until.index-1].msg && len(ids) == 0 {
+		if p == nil || m.Msg != c.nodes[until.index-1].Msg && len(ids) == 0 {
 			return nil, ""
 		}
 	}
@@ -79,7 +80,7 @@ func (c *Checker) claimed(callID string) bool {
 	}
 	for i := call.index + 1; i < len(c.nodes) && i < call.index+maxSiblings; i++ {
 		m := c.nodes[i]
-		if m.role == roleResult && (m.source == call.uuid || m.source == "" && m.parent == call.uuid) && !c.anyCall(m) {
+		if m.Role == content.RoleResult && (m.Source == call.UUID || m.Source == "" && m.Parent == call.UUID) && !c.anyCall(m) {
 			return true
 		}
 	}
@@ -95,13 +96,13 @@ func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *
 	block := format.Object{"type": "tool_result", "tool_use_id": callID, "content": words}
 	left, from := c.pieces.output(callID)
 	ok := from != ""
-	if alone, is := c.pieces.outputsFrom[call.uuid]; is && !ok && len(call.ids(blockCall)) == 1 {
+	if alone, is := c.pieces.outputsFrom[call.UUID]; is && !ok && len(call.IDs(content.BlockCall)) == 1 {
 		left, ok = alone, true
 	}
-	if told, at := c.pieces.outputsAt[id]; at && !ok && call.callsOnce() {
+	if told, at := c.pieces.outputsAt[id]; at && !ok && call.CallsOnce() {
 		left, ok = told, true
 	}
-	if !ok && call.callsOnce() {
+	if !ok && call.CallsOnce() {
 		left, ok = c.pieces.toldBetween(call, beside, callID)
 	}
 	if ok {
@@ -111,14 +112,14 @@ func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *
 		}
 	}
 	if source == "" {
-		block["content"], block["is_error"] = lostResult, true
+		block["content"], block["is_error"] = content.LostResult, true
 		if d.Rule == faults.UnfinishedCall {
-			block["content"] = stoppedCall
+			block["content"] = content.StoppedCall
 		}
 	} else {
 		d.Fix, d.Source, d.Lost = finding.Recovered, source+c.provedOutput(call, block), 0
 	}
-	when, until := call.when, beside.index
+	when, until := call.When, beside.index
 	if when != 0 {
 		when++
 	}
@@ -126,11 +127,11 @@ func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *
 		until++
 	}
 	parent := call
-	if end, _ := c.chainEnd(call, until); call.chains() && end.uuid != "" && !between(nil, end, call) {
+	if end, _ := c.chainEnd(call, until); call.chains() && end.UUID != "" && !between(nil, end, call) {
 		parent = end
 	}
 	m := format.Made{
-		UUID: id, Parent: parent.uuid, When: when, Typ: "user", Source: call.uuid,
+		UUID: id, Parent: parent.UUID, When: when, Typ: "user", Source: call.UUID,
 		Message: format.Object{"role": "user", "content": []any{block}},
 	}
 	n := c.insert(d, m, beside, op)

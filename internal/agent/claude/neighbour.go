@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/regular"
@@ -126,6 +127,6 @@ func valuesOf(line, key []byte) func(yield func([]byte) bool) {
 	}
 }
 
-func shortSum(id []byte) uint32 { return uint32(maphash.Bytes(nodeSeed, id)) }
+func shortSum(id []byte) uint32 { return uint32(maphash.Bytes(content.NodeSeed, id)) }
 
 var _ file = (*os.File)(nil)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -16,7 +17,7 @@ func (c *Checker) before(n *node) *node {
 		return p
 	}
 	if p := c.callOf(n); p != nil && !rooted(p, n) {
-		if end, whole := c.chainEnd(p, n.index); n.chains() && n.source == "" && whole && !rooted(end, n) {
+		if end, whole := c.chainEnd(p, n.index); n.chains() && n.Source == "" && whole && !rooted(end, n) {
 			return end
 		}
 		return p
@@ -25,7 +26,7 @@ func (c *Checker) before(n *node) *node {
 	if last == nil {
 		return c.askedBehind(n)
 	}
-	if n.msg == "" {
+	if n.Msg == "" {
 		return last
 	}
 	if c.answeredByAnother(n, last) && !rooted(last.up, n) {
@@ -34,9 +35,9 @@ func (c *Checker) before(n *node) *node {
 	for m, steps := last, 0; m != nil && steps < maxSiblings; m, steps = m.front, steps+1 {
 		switch {
 		case rooted(m, n):
-		case m.msg == n.msg:
+		case m.Msg == n.Msg:
 			return m
-		case m.sent():
+		case m.Sent():
 			return cmp.Or(c.partBehind(n, last), last)
 		}
 	}
@@ -47,7 +48,7 @@ func (c *Checker) before(n *node) *node {
 // on. nil if there is none.
 func (c *Checker) partBehind(n, up *node) *node {
 	for _, m := range c.nodes[n.index+1 : min(len(c.nodes), n.index+maxSiblings)] {
-		if m.role == roleAssistant && m.msg == n.msg && !m.side && m.up == up && m.first == nil && m.when != 0 && m.when <= n.when {
+		if m.Role == content.RoleAssistant && m.Msg == n.Msg && !m.Side && m.up == up && m.first == nil && m.When != 0 && m.When <= n.When {
 			return m
 		}
 	}
@@ -57,19 +58,19 @@ func (c *Checker) partBehind(n, up *node) *node {
 // notLater corrects last, the last record in front of n, if it is younger than n because two clients wrote in turns: then it is
 // the nearest record in front that is not younger, provided it is on another branch. Otherwise it is last itself.
 func (c *Checker) notLater(n, last *node) *node {
-	if last == nil || n.when == 0 || last.when <= n.when+writeTime {
+	if last == nil || n.When == 0 || last.When <= n.When+writeTime {
 		return last
 	}
-	if n.asksNothing && last.summary { // the command that made the compaction, which the client writes behind that
+	if n.AsksNothing && last.Summary { // the command that made the compaction, which the client writes behind that
 		return last
 	}
 	before := last
-	for steps := 0; before != nil && before.when > n.when+writeTime; before = before.front {
+	for steps := 0; before != nil && before.When > n.When+writeTime; before = before.front {
 		if steps++; steps == maxSiblings {
 			return last
 		}
 	}
-	if before == nil || before.when == 0 || rooted(before, n) {
+	if before == nil || before.When == 0 || rooted(before, n) {
 		return last
 	}
 	for p, steps := last, 0; p != nil && p.index >= before.index; p, steps = p.up, steps+1 {
@@ -84,11 +85,11 @@ func (c *Checker) notLater(n, last *node) *node {
 // than both; nil if that is not so.
 func (c *Checker) movedFrom(n *node) *node {
 	next := c.mainNear(n.index+1, 1)
-	if next == nil || n.front == nil || next.up != n.front || next.when == 0 || next.when+writeTime >= n.when {
+	if next == nil || n.front == nil || next.up != n.front || next.When == 0 || next.When+writeTime >= n.When {
 		return nil
 	}
 	behind := next
-	for steps := 0; behind != nil && behind.when <= n.when; steps++ {
+	for steps := 0; behind != nil && behind.When <= n.When; steps++ {
 		if steps == maxSiblings {
 			return nil
 		}
@@ -117,19 +118,19 @@ func (c *Checker) notCompactedLater(n, last *node) *node {
 // answeredByAnother says whether a prompt has an answer other than the given one. If the given one were hung on the prompt, it
 // would be sent instead of the prompt's own.
 func (c *Checker) answeredByAnother(answer, prompt *node) bool {
-	if prompt == nil || prompt.up == nil || !prompt.isPrompt() || prompt.index > answer.index {
+	if prompt == nil || prompt.up == nil || !prompt.IsPrompt() || prompt.index > answer.index {
 		return false
 	}
 	if !c.linked { // its children are not known yet
 		for _, m := range c.nodes[answer.index+1 : min(len(c.nodes), answer.index+maxSiblings)] {
-			if m.up == prompt && m.role == roleAssistant && m.sent() && !m.filler && m.msg != "" && m.msg != answer.msg {
+			if m.up == prompt && m.Role == content.RoleAssistant && m.Sent() && !m.Filler && m.Msg != "" && m.Msg != answer.Msg {
 				return true
 			}
 		}
 		return false
 	}
 	for m, steps := prompt.first, 0; m != nil && steps < maxSiblings; m, steps = m.latter, steps+1 {
-		if m.index > answer.index && m.role == roleAssistant && m.sent() && !m.filler && m.msg != "" && m.msg != answer.msg {
+		if m.index > answer.index && m.Role == content.RoleAssistant && m.Sent() && !m.Filler && m.Msg != "" && m.Msg != answer.Msg {
 			return true
 		}
 	}
@@ -140,7 +141,7 @@ func (c *Checker) answeredByAnother(answer, prompt *node) bool {
 // and one's answer was lost. nil if there is none.
 func unanswered(beside *node) *node {
 	for m, steps := beside.former, 0; m != nil && steps < maxSiblings; m, steps = m.former, steps+1 {
-		if m.isPrompt() && m.first == nil && m.dropped == nil && m.index < beside.index {
+		if m.IsPrompt() && m.first == nil && m.dropped == nil && m.index < beside.index {
 			return m
 		}
 	}
@@ -152,13 +153,13 @@ const writeTime = 1000
 
 // callOf is the record with the call that a record answers, nil if it answers none.
 func (c *Checker) callOf(n *node) *node {
-	if n.role != roleResult {
+	if n.Role != content.RoleResult {
 		return nil
 	}
-	ids := n.ids(blockResult)
+	ids := n.IDs(content.BlockResult)
 	for i := n.index - 1; i >= 0 && i > n.index-maxSiblings; i-- {
 		m := c.nodes[i]
-		if m.role == roleAssistant && !m.side && slices.ContainsFunc(m.ids(blockCall), func(id string) bool { return slices.Contains(ids, id) }) {
+		if m.Role == content.RoleAssistant && !m.Side && slices.ContainsFunc(m.IDs(content.BlockCall), func(id string) bool { return slices.Contains(ids, id) }) {
 			return m
 		}
 	}
@@ -172,19 +173,19 @@ const healTime = 5000
 // healed is the parent that clients from 2.1.100 on choose for a record whose own is missing: the newest record within healTime
 // before it. nil if there is none, or if two have the same millisecond.
 func (c *Checker) healed(n *node) *node {
-	if n.when == 0 {
+	if n.When == 0 {
 		return nil
 	}
 	var best *node
 	times := c.times()
-	until, _ := slices.BinarySearchFunc(times, n.when+1, func(m *node, when int64) int { return cmp.Compare(m.when, when) })
-	for i := until - 1; i >= max(0, until-maxSiblings) && times[i].when >= n.when-healTime; i-- {
+	until, _ := slices.BinarySearchFunc(times, n.When+1, func(m *node, when int64) int { return cmp.Compare(m.When, when) })
+	for i := until - 1; i >= max(0, until-maxSiblings) && times[i].When >= n.When-healTime; i-- {
 		m := times[i]
 		switch {
 		case rooted(m, n):
 		case best == nil:
 			best = m
-		case m.when == best.when:
+		case m.When == best.When:
 			return nil
 		default:
 			return best

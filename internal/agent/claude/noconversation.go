@@ -18,10 +18,10 @@ func (c *Checker) noConversation() bool {
 	}
 	side := 0
 	for _, n := range c.nodes {
-		if n.hasMessage() && !n.side {
+		if n.HasMessage() && !n.Side {
 			return false
 		}
-		if n.side {
+		if n.Side {
 			side++
 		}
 	}
@@ -70,7 +70,7 @@ func (c *Checker) stillWordless() {
 			d.Impact, d.always = finding.Blocks, true
 		}
 	}
-	if !slices.ContainsFunc(c.added, (*node).hasMessage) {
+	if !slices.ContainsFunc(c.added, (*node).HasMessage) {
 		c.noConversation()
 	}
 }

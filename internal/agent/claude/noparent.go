@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -18,10 +19,10 @@ func (c *Checker) parentless(n *node) {
 	for p != nil && c.unread(p) { // a record that no client reads can't be the parent
 		p = p.up
 	}
-	if n.isPrompt() && c.answeredBehind(p, n) {
+	if n.IsPrompt() && c.answeredBehind(p, n) {
 		p = turnEnd(p)
 	}
-	if !n.summary && c.saysNothingAbove(p) {
+	if !n.Summary && c.saysNothingAbove(p) {
 		return // nothing in front of it belongs to the conversation, or all of that hangs on this record: it is the first one after all
 	}
 	summary := c.summaryFrom(n)
@@ -34,7 +35,7 @@ func (c *Checker) parentless(n *node) {
 		Message: "a record in the middle of the session has no parent: the client forgets everything above it",
 	}})
 	if markLost { // the mark's id is not known
-		c.addBoundary(n, format.NewID("boundary", n.uuid), d)
+		c.addBoundary(n, format.NewID("boundary", n.UUID), d)
 		return
 	}
 	c.hang(n, p, d)
@@ -51,13 +52,13 @@ func (c *Checker) followsMessage(link *node) bool { return saysAnything(looseAbo
 // followsLost says whether a record that says nothing hangs on one that is missing: the client added it to a message.
 func followsLost(link *node) bool {
 	top := looseAbove(link)
-	return link != nil && top == nil && link.Attachment != "" && link.up == nil && link.parent != ""
+	return link != nil && top == nil && link.Attachment != "" && link.up == nil && link.Parent != ""
 }
 
 // looseAbove is the record above one that says nothing, or, where that hangs on nothing, in front of it: records that say nothing get
 // their parents last.
 func looseAbove(n *node) *node {
-	for steps := 0; n != nil && n.role == roleLink && steps < maxSiblings; steps++ {
+	for steps := 0; n != nil && n.Role == content.RoleLink && steps < maxSiblings; steps++ {
 		if n.up != nil {
 			n = n.up
 		} else {
@@ -73,11 +74,11 @@ func markBefore(n *node) *node { return markAbove(looseAbove(n)) }
 // answeredBehind says whether the output of a call stands behind n in the file. Nobody prompts between a call and its output,
 // so another client wrote n.
 func (c *Checker) answeredBehind(call, n *node) bool {
-	if call == nil || call.role != roleAssistant || !call.calls() {
+	if call == nil || call.Role != content.RoleAssistant || !call.Calls() {
 		return false
 	}
 	for k := call.first; k != nil; k = k.latter {
-		if k.role == roleResult && k.index > n.index {
+		if k.Role == content.RoleResult && k.index > n.index {
 			return true
 		}
 	}
@@ -89,11 +90,11 @@ func turnEnd(n *node) *node {
 	for {
 		var next *node
 		for k := n.first; k != nil; k = k.latter {
-			if !k.side && k.dropped == nil && (next == nil || k.when > next.when) {
+			if !k.Side && k.dropped == nil && (next == nil || k.When > next.When) {
 				next = k
 			}
 		}
-		if next == nil || next.isPrompt() {
+		if next == nil || next.IsPrompt() {
 			return n
 		}
 		n = next
@@ -105,9 +106,9 @@ func turnEnd(n *node) *node {
 func (c *Checker) cleared(n *node) bool {
 	for i := n.index - 1; i >= 0 && i > n.index-maxSiblings; i-- {
 		switch m := c.nodes[i]; {
-		case m.clears:
+		case m.Clears:
 			return true
-		case !m.side && m.hasMessage() && !m.asksNothing:
+		case !m.Side && m.HasMessage() && !m.AsksNothing:
 			return false
 		}
 	}
@@ -145,11 +146,11 @@ func (c *Checker) lostParent(id string, children []*node) {
 	}
 }
 
-// lostText restores, by a stand-in, the missing parent of what follows a turn, if no more than thinking stands in front: 2.1.23 to 2.1.29
+// LostText restores, by a stand-in, the missing parent of what follows a turn, if no more than thinking stands in front: 2.1.23 to 2.1.29
 // did not always write the text behind it. It says whether that is so.
 func (c *Checker) lostText(id string, n *node) bool {
 	p := c.before(n)
-	if p == nil || n.hasMessage() && !n.isPrompt() || p.role != roleAssistant || !p.sent() || p.saysMore() || p.first != nil ||
+	if p == nil || n.HasMessage() && !n.IsPrompt() || p.Role != content.RoleAssistant || !p.Sent() || p.saysMore() || p.first != nil ||
 		slices.ContainsFunc(c.dead, func(at session.Pos) bool { return p.Pos().Less(at) && at.Less(n.Pos()) }) {
 		return false
 	}
@@ -157,11 +158,11 @@ func (c *Checker) lostText(id string, n *node) bool {
 		Rule: faults.BrokenParent, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
 		Message: "the record's parent is not in the file, nor is the text that should end the answer in front of it: that is lost",
 	}})
-	m := format.Made{UUID: id, Parent: p.uuid, When: p.when + 1, Typ: "assistant", Message: format.Object{
-		"id": p.msg, "type": "message", "role": "assistant", "model": "claude", "content": []format.Object{{"type": "text", "text": lostText}},
+	m := format.Made{UUID: id, Parent: p.UUID, When: p.When + 1, Typ: "assistant", Message: format.Object{
+		"id": p.Msg, "type": "message", "role": "assistant", "model": "claude", "content": []format.Object{{"type": "text", "text": content.LostText}},
 		"stop_reason": "end_turn", "stop_sequence": nil, "usage": format.Object{"input_tokens": 0, "output_tokens": 0},
 	}}
-	c.insert(d, m, p, finding.After).msg = p.msg
+	c.insert(d, m, p, finding.After).Msg = p.Msg
 	return true
 }
 
@@ -169,7 +170,7 @@ func (c *Checker) lostText(id string, n *node) bool {
 // calls whatever was lost, and the others.
 func (c *Checker) apart(children []*node) (outputs, others []*node) {
 	for _, n := range children {
-		if call := c.callOf(n); call != nil && n.source == call.uuid && n.source != n.parent {
+		if call := c.callOf(n); call != nil && n.Source == call.UUID && n.Source != n.Parent {
 			outputs = append(outputs, n)
 		} else {
 			others = append(others, n)
@@ -190,9 +191,9 @@ func (c *Checker) lostBefore(id string, children []*node) bool {
 		return true
 	case c.lostCallBefore(id, children):
 		return true
-	case n.role == roleResult && n.source == "" && c.lostResultBefore(id, children, p): // versions up to 2.0 chained outputs
+	case n.Role == content.RoleResult && n.Source == "" && c.lostResultBefore(id, children, p): // versions up to 2.0 chained outputs
 		return true
-	case n.role == roleResult && c.callOf(n) != nil:
+	case n.Role == content.RoleResult && c.callOf(n) != nil:
 		return false
 	}
 	return c.lostResultBefore(id, children, p) || c.lostSummaryBefore(id, n, p) || c.lostPromptBefore(id, children, p)
@@ -208,7 +209,7 @@ func (c *Checker) inOtherPart(id string) bool {
 // never began (measured with 2.1.2; 2.1.20 no longer does this).
 func (c *Checker) warmedUp() bool {
 	return c.opts.SubAgent && format.Before(c.written, "2.1.20") && !format.Before(c.written, "2.0.0") && !slices.ContainsFunc(c.nodes, func(n *node) bool {
-		return n.role != roleAssistant || n.calls()
+		return n.Role != content.RoleAssistant || n.Calls()
 	})
 }
 
@@ -216,7 +217,7 @@ func (c *Checker) warmedUp() bool {
 func (c *Checker) broken(children []*node) {
 	for _, n := range children {
 		to := c.before(n)
-		if n.atStart && c.saysNothingAbove(to) {
+		if n.AtStart && c.saysNothingAbove(to) {
 			continue // a session that is resumed in a new file begins so
 		}
 		d := c.add(&draft{about: n, Finding: finding.Finding{
@@ -242,12 +243,12 @@ func (c *Checker) broken(children []*node) {
 // begunElsewhere says of a record with nothing in front of it where its parent is. If another session of the folder has both, this file is
 // the end of that one: a resume that failed left it, and its client sends no more than stands here.
 func (c *Checker) begunElsewhere(n *node, d *draft) {
-	parent, _, source := c.elsewhere(n.parent)
-	if parent == nil || parent.side || c.opts.Beside == nil {
+	parent, _, source := c.elsewhere(n.Parent)
+	if parent == nil || parent.Side || c.opts.Beside == nil {
 		d.Message += "; nothing comes before it"
 		return
 	}
-	if same, _ := c.opts.Beside.Record(n.uuid, func([]byte) bool { return true }); same == nil {
+	if same, _ := c.opts.Beside.Record(n.UUID, func([]byte) bool { return true }); same == nil {
 		d.Message += " but in " + source
 		return
 	}

@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 )
 
@@ -27,18 +28,18 @@ func (c *Checker) inOlderFile(children []*node) bool {
 		return false
 	}
 	first := c.nodes[c.firstIndex()]
-	if !slices.Contains(c.titled, first.parent) {
+	if !slices.Contains(c.titled, first.Parent) {
 		return false
 	}
 	return !slices.ContainsFunc(children, func(n *node) bool {
-		return n.role != roleUser || n.summary || !format.Before(n.Version, goesOnInFile) || n != first && !turnIsOver(c.before(n))
+		return n.Role != content.RoleUser || n.Summary || !format.Before(n.Version, goesOnInFile) || n != first && !turnIsOver(c.before(n))
 	})
 }
 
 // turnIsOver says whether no answer of the model's and no output is missing behind a record.
 func turnIsOver(n *node) bool {
-	for n != nil && n.role == roleLink {
+	for n != nil && n.Role == content.RoleLink {
 		n = n.up
 	}
-	return n == nil || n.asksNothing || n.role == roleAssistant && !n.calls()
+	return n == nil || n.AsksNothing || n.Role == content.RoleAssistant && !n.Calls()
 }

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -43,21 +44,21 @@ func (c *Checker) overMarks() {
 	looked := 0
 	for _, n := range c.nodes {
 		switch {
-		case n.side:
+		case n.Side:
 			continue
-		case n.role == roleBoundary:
+		case n.Role == content.RoleBoundary:
 			if mark = n; !c.summarized(n) { // what stands behind it goes on with what was compacted (lostSummaryBefore)
 				mark = nil
 			}
 			continue
-		case mark == nil || n.up == nil || !c.lastPlace(n.up).Less(mark.Pos()) || n.role == roleResult || n.isPrompt() && !n.asksNothing:
+		case mark == nil || n.up == nil || !c.lastPlace(n.up).Less(mark.Pos()) || n.Role == content.RoleResult || n.IsPrompt() && !n.AsksNothing:
 			continue
 		}
 		front := n.front
 		if front != nil && front.up == n { // they have changed places
 			front = front.front
 		}
-		if !n.mayFollow(front) || n.role != roleAssistant && n.besidePrompt() {
+		if !n.mayFollow(front) || n.Role != content.RoleAssistant && n.besidePrompt() {
 			continue
 		}
 		if looked++; looked > maxLater {
@@ -78,7 +79,7 @@ func (c *Checker) overMarks() {
 // besidePrompt says whether something that the user said hangs on the same record as this one.
 func (n *node) besidePrompt() bool {
 	for k, steps := n.up.first, 0; k != nil && steps < maxSiblings; k, steps = k.latter, steps+1 {
-		if k != n && k.isPrompt() {
+		if k != n && k.IsPrompt() {
 			return true
 		}
 	}
@@ -87,20 +88,20 @@ func (n *node) besidePrompt() bool {
 
 // mayFollow says whether a record may belong behind one in front of it, on which nothing else hangs.
 func (n *node) mayFollow(f *node) bool {
-	return f != nil && f.first == nil && len(n.moves) == 0 && (f.when == 0 || n.when == 0 || f.when <= n.when)
+	return f != nil && f.first == nil && len(n.moves) == 0 && (f.When == 0 || n.When == 0 || f.When <= n.When)
 }
 
 // besideFront says whether a record is an answer that hangs elsewhere than on the record in front of it, on which nothing hangs.
 func (n *node) besideFront() bool {
-	return n.role == roleAssistant && n.msg != "" && !n.side && n.up != nil && n.sent() && !n.filler && n.mayFollow(n.front)
+	return n.Role == content.RoleAssistant && n.Msg != "" && !n.Side && n.up != nil && n.Sent() && !n.Filler && n.mayFollow(n.front)
 }
 
 // messageAbove is the message that a record is, or that it follows with nothing in between but what the client adds.
 func messageAbove(n *node) *node {
-	for steps := 0; n != nil && n.role == roleLink && steps < maxOpening; steps++ {
+	for steps := 0; n != nil && n.Role == content.RoleLink && steps < maxOpening; steps++ {
 		n = n.up
 	}
-	if n == nil || !n.hasMessage() {
+	if n == nil || !n.HasMessage() {
 		return nil
 	}
 	return n
@@ -109,16 +110,16 @@ func messageAbove(n *node) *node {
 // answersFront says whether an answer goes on from the message that stands in front of it, and not from the older one that it is said
 // to hang on.
 func (c *Checker) answersFront(n, on, asked *node) bool {
-	if on.msg == n.msg && on.role == roleAssistant {
+	if on.Msg == n.Msg && on.Role == content.RoleAssistant {
 		return false // two parts of one answer, and something else has come between them
 	}
 	switch {
-	case asked.role == roleAssistant && asked.msg == n.msg:
+	case asked.Role == content.RoleAssistant && asked.Msg == n.Msg:
 		return c.leadsPast(asked, on)
-	case asked.role == roleResult:
+	case asked.Role == content.RoleResult:
 		call := c.callOf(asked)
-		return call != nil && !(on.role == roleResult && c.sameCalls(on, asked)) && c.leadsPast(call, on)
-	case asked.isPrompt() && !asked.asksNothing && asked.sent():
+		return call != nil && !(on.Role == content.RoleResult && c.sameCalls(on, asked)) && c.leadsPast(call, on)
+	case asked.IsPrompt() && !asked.AsksNothing && asked.Sent():
 		return c.leadsPast(asked, on)
 	}
 	return false
@@ -133,11 +134,11 @@ func (c *Checker) leadsPast(n, to *node) bool {
 // collected is what it does to clients that collect the parts of an answer and its outputs wherever they hang, if an answer hangs on an
 // older record than what it answers: nothing, where all between the two is of one answer.
 func collected(n, on, asked *node) finding.Impact {
-	if asked.isPrompt() {
+	if asked.IsPrompt() {
 		return finding.Loses
 	}
 	for p, steps := asked, 0; p != nil && p != on && steps < maxSiblings; p, steps = p.up, steps+1 {
-		if p.role == roleUser || p.role == roleAssistant && p.msg != n.msg && p.msg != on.msg {
+		if p.Role == content.RoleUser || p.Role == content.RoleAssistant && p.Msg != n.Msg && p.Msg != on.Msg {
 			return finding.Loses
 		}
 	}

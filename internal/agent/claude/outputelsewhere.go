@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -15,7 +16,7 @@ func (c *Checker) hungElsewhere(m, call *node) bool {
 		return false
 	}
 	for p, steps := m.up, 0; p != nil && steps < maxSiblings; p, steps = p.up, steps+1 {
-		if p.says(blockCall, m.blocks[0].id) {
+		if p.Says(content.BlockCall, m.Blocks[0].ID) {
 			return false // the history was written twice, and this is a copy of the call
 		}
 	}
@@ -26,7 +27,7 @@ func (c *Checker) hungElsewhere(m, call *node) bool {
 // hasAnotherOutput says whether the call that m names has an output other than m: then the history was written twice, and m
 // answers a copy of the call that is lost.
 func (c *Checker) hasAnotherOutput(m, call *node) bool {
-	all := c.results()[m.blocks[0].id]
+	all := c.results()[m.Blocks[0].ID]
 	others := slices.DeleteFunc(slices.Clone(all[:min(2, len(all))]), func(o *node) bool { return o == m })
 	return len(others) > 0 && pairOf(call, others[0])
 }

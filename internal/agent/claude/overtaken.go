@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -51,14 +52,14 @@ func (c *Checker) overtakenBy(mark, last, tip *node, mended int) (*node, int) {
 	compacted := c.trunkOf(last)
 	compacted.walk()
 	for _, head := range c.nodes {
-		if head.side || head.dropped != nil || head.role == roleResult || compacted.forks[head] != nil || compacted.forks[head.up] == nil {
+		if head.Side || head.dropped != nil || head.Role == content.RoleResult || compacted.forks[head] != nil || compacted.forks[head.up] == nil {
 			continue
 		}
 		end, answered := c.branchEnd(head)
 		if !answered || !comesAfter(end, mark) && !compacted.inTurns(c, head, end) || c.leftInFront(head, end, mark, tip, compacted) {
 			continue
 		}
-		if !head.isPrompt() { // it may belong where it hangs, and a look costs the length of the session
+		if !head.IsPrompt() { // it may belong where it hangs, and a look costs the length of the session
 			if mended++; mended > maxBranches {
 				continue
 			}
@@ -96,7 +97,7 @@ func (c *Checker) passedOver(tip *node) {
 	t := c.trunkOf(tip)
 	t.walk()
 	for _, mark := range slices.Backward(c.nodes) {
-		if !mark.beginsAnew() || mark.side || mark.dropped != nil || mark.up != nil {
+		if !mark.BeginsAnew() || mark.Side || mark.dropped != nil || mark.up != nil {
 			continue
 		}
 		_, answered := c.branchEnd(mark)
@@ -108,7 +109,7 @@ func (c *Checker) passedOver(tip *node) {
 		if head == nil {
 			return
 		}
-		if !answered || head.asksNothing || end == mark || !comesAfter(tip, mark) || c.rewound(head) || c.leftByChoice(mark) || c.stuckInFront(head, tip, mark) {
+		if !answered || head.AsksNothing || end == mark || !comesAfter(tip, mark) || c.rewound(head) || c.leftByChoice(mark) || c.stuckInFront(head, tip, mark) {
 			return
 		}
 		d := c.add(&draft{about: mark, always: true, Finding: finding.Finding{
@@ -136,7 +137,7 @@ func (c *Checker) wentOnInFront(t *trunk, mark, end *node) *node {
 			return nil
 		}
 		if on := t.forks[last]; on != nil {
-			for on.next != nil && (on.next.new != nil || on.next.role == roleResult) { // the rest of the turn that was compacted
+			for on.next != nil && (on.next.new != nil || on.next.Role == content.RoleResult) { // the rest of the turn that was compacted
 				on = t.forks[on.next]
 			}
 			return on.next
@@ -150,12 +151,12 @@ func (c *Checker) wentOnInFront(t *trunk, mark, end *node) *node {
 }
 
 // writtenEarlier says whether a record has an earlier time than another.
-func writtenEarlier(n, than *node) bool { return n.when != 0 && n.when < than.when }
+func writtenEarlier(n, than *node) bool { return n.When != 0 && n.When < than.When }
 
 // stuckInFront says whether records of a branch stand in front of a mark, where no client sends records that hang behind it,
 // and can't be moved.
 func (c *Checker) stuckInFront(head, end, mark *node) bool {
-	if len(mark.keeps) == 0 || !c.newTarget() || min(head.index, end.index) > mark.index {
+	if len(mark.Keeps) == 0 || !c.newTarget() || min(head.index, end.index) > mark.index {
 		return false
 	}
 	for n := end; n != head; n = n.up {
@@ -183,18 +184,15 @@ func markOf(tip *node) *node {
 	for root != nil && root.up != nil {
 		root = root.up
 	}
-	if root == nil || !root.beginsAnew() {
+	if root == nil || !root.BeginsAnew() {
 		return nil
 	}
 	return root
 }
 
-// beginsAnew says whether a compaction begins with this record: it is a mark, or a summary as 1.0.17 writes it, without a mark.
-func (n *facts) beginsAnew() bool { return n.role == roleBoundary || n.continues && n.parent == "" }
-
 // comesAfter says whether a record was written after a compaction's mark, judged by place or by time.
 func comesAfter(n, mark *node) bool {
-	return n.index > mark.index || n.when != 0 && mark.when != 0 && n.when > mark.when
+	return n.index > mark.index || n.When != 0 && mark.When != 0 && n.When > mark.When
 }
 
 // leftInFront says whether a branch of what was compacted was left on purpose. A branch that hangs on the last compacted record
@@ -215,12 +213,12 @@ func (c *Checker) movableBehind(head, end, tip *node) *node {
 	if next := promptAfter(end, tip); next != nil {
 		to = next.up
 	}
-	if head.isPrompt() || !head.writtenBefore(to) || !inFrontOf(head, to) {
+	if head.IsPrompt() || !head.writtenBefore(to) || !inFrontOf(head, to) {
 		return head
 	}
 	var first *node
 	for n := end; n != head; n = n.up {
-		if n.isPrompt() {
+		if n.IsPrompt() {
 			first = n
 		}
 	}
@@ -230,7 +228,7 @@ func (c *Checker) movableBehind(head, end, tip *node) *node {
 // promptAfter is the first prompt, on the way to a tip, that is later than the end of a branch; nil if there is none.
 func promptAfter(end, tip *node) (next *node) {
 	for p := tip; p != nil && p.up != nil; p = p.up { // the first record is not a prompt, whatever it looks like
-		if p.isPrompt() && !p.asksNothing && end.when != 0 && p.when > end.when {
+		if p.IsPrompt() && !p.AsksNothing && end.When != 0 && p.When > end.When {
 			next = p
 		}
 	}

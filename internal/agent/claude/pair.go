@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -12,40 +13,40 @@ import (
 
 // noteCalls keeps what a tool's structured result shows of its call, if the call is missing so far or has a bad name or input.
 func (c *Checker) noteCalls(rec *session.Record, n *node) {
-	bad := slices.ContainsFunc(n.faults, func(f fault) bool { return f.rule == faults.BadInput || f.rule == faults.BadToolName })
-	for i := range n.blocks {
-		b := &n.blocks[i]
+	bad := slices.ContainsFunc(n.Faults, func(f content.Fault) bool { return f.Rule == faults.BadInput || f.Rule == faults.BadToolName })
+	for i := range n.Blocks {
+		b := &n.Blocks[i]
 		c.noteID(b)
 		switch {
-		case b.kind == blockCall && bad:
+		case b.Kind == content.BlockCall && bad:
 			if c.badCalls == nil {
 				c.badCalls = map[string]bool{}
 			}
-			c.badCalls[b.id] = true
-		case b.kind == blockCall:
-			delete(c.badCalls, b.id)
-		case b.kind == blockResult && n.toolResult && n.rebuilt == nil && (!c.wasCalled(b.id) || c.badCalls[b.id]):
-			n.own().rebuilt = rebuild(format.Field(rec, format.FieldToolResult))
+			c.badCalls[b.ID] = true
+		case b.Kind == content.BlockCall:
+			delete(c.badCalls, b.ID)
+		case b.Kind == content.BlockResult && n.ToolResult && n.Rebuilt == nil && (!c.wasCalled(b.ID) || c.badCalls[b.ID]):
+			n.Own().Rebuilt = content.Rebuild(format.Field(rec, format.FieldToolResult))
 		}
 	}
 }
 
 // wasCalled says whether there has been a call with this id. Usually it is in the newest record.
 func (c *Checker) wasCalled(id string) bool {
-	return c.prior().says(blockCall, id) || c.called.has(id)
+	return c.prior().Says(content.BlockCall, id) || c.called.has(id)
 }
 
 // noteID enters a block's id in the sets that show quickly whether all ids are in order.
-func (c *Checker) noteID(b *block) {
-	switch b.kind {
-	case blockCall:
-		c.called.add(b.id)
-	case blockResult:
-		c.answers.add(b.id)
+func (c *Checker) noteID(b *content.Block) {
+	switch b.Kind {
+	case content.BlockCall:
+		c.called.add(b.ID)
+	case content.BlockResult:
+		c.answers.add(b.ID)
 	default:
 		return
 	}
-	c.oddIDs = c.oddIDs || !isCallID(b.id)
+	c.oddIDs = c.oddIDs || !content.IsCallID(b.ID)
 }
 
 // pair reports what is wrong between calls and their outputs.
@@ -77,14 +78,14 @@ func (c *Checker) paired() bool {
 	}
 	open := 0
 	for _, n := range c.nodes {
-		if n.side {
+		if n.Side {
 			continue
 		}
-		for i := range n.blocks {
-			switch b := &n.blocks[i]; b.kind {
-			case blockCall:
+		for i := range n.Blocks {
+			switch b := &n.Blocks[i]; b.Kind {
+			case content.BlockCall:
 				open++
-			case blockResult:
+			case content.BlockResult:
 				if !n.answers(b) {
 					return false
 				}
@@ -96,31 +97,31 @@ func (c *Checker) paired() bool {
 }
 
 // answers says whether a block is the output of a call in the record that it hangs on.
-func (n *node) answers(b *block) bool {
-	return n.role == roleResult && n.up != nil && !n.up.side && n.up.role == roleAssistant && (n.source == "" || n.source == n.up.uuid) && n.up.says(blockCall, b.id)
+func (n *node) answers(b *content.Block) bool {
+	return n.Role == content.RoleResult && n.up != nil && !n.up.Side && n.up.Role == content.RoleAssistant && (n.Source == "" || n.Source == n.up.UUID) && n.up.Says(content.BlockCall, b.ID)
 }
 
 // betterInputs restores a bad input or name of a call from the structured result of its output, if that has it.
 func (c *Checker) betterInputs() {
 	for _, n := range c.nodes {
-		for i := range n.faults {
-			f := &n.faults[i]
-			if f.rule != faults.BadInput && f.rule != faults.BadToolName || f.fix == finding.Exact {
+		for i := range n.Faults {
+			f := &n.Faults[i]
+			if f.Rule != faults.BadInput && f.Rule != faults.BadToolName || f.Fix == finding.Exact {
 				continue
 			}
-			for _, b := range n.blocks {
-				if b.kind != blockCall || f.at != b.span.From() {
+			for _, b := range n.Blocks {
+				if b.Kind != content.BlockCall || f.At != b.Span.From() {
 					continue
 				}
-				for _, m := range c.results()[b.id] {
+				for _, m := range c.results()[b.ID] {
 					name, input, known := c.callFrom(m)
 					switch {
-					case f.rule == faults.BadToolName && name != lostToolName:
-						f.cuts[0].New = replaceValue(f.cuts[0].New, "name", jsonl.AppendQuote(nil, name))
-						f.fix, f.source = finding.Recovered, "the structured result of the output"
-					case f.rule == faults.BadInput && known:
-						f.cuts[0].New = replaceValue(f.cuts[0].New, "input", input.JSON())
-						f.fix, f.source, f.lost = finding.Recovered, "the structured result of the output", 0
+					case f.Rule == faults.BadToolName && name != content.LostToolName:
+						f.Cuts[0].New = replaceValue(f.Cuts[0].New, "name", jsonl.AppendQuote(nil, name))
+						f.Fix, f.Source = finding.Recovered, "the structured result of the output"
+					case f.Rule == faults.BadInput && known:
+						f.Cuts[0].New = replaceValue(f.Cuts[0].New, "input", input.JSON())
+						f.Fix, f.Source, f.Lost = finding.Recovered, "the structured result of the output", 0
 					}
 				}
 			}
@@ -144,7 +145,7 @@ func replaceValue(old []byte, key string, value []byte) []byte {
 // orphans restores the calls of outputs that have none, where the output's parent is not the missing record.
 func (c *Checker) orphans() {
 	for _, m := range c.nodes {
-		if m.side || m.role != roleResult || m.dropped != nil || len(m.blocks) == 0 || m.blocks[0].kind != blockResult || c.callNamed(m, m.blocks[0].id) != nil || c.inOtherPart(m.source) || c.endsAnother(m) {
+		if m.Side || m.Role != content.RoleResult || m.dropped != nil || len(m.Blocks) == 0 || m.Blocks[0].Kind != content.BlockResult || c.callNamed(m, m.Blocks[0].ID) != nil || c.inOtherPart(m.Source) || c.endsAnother(m) {
 			continue
 		}
 		p := m.up
@@ -152,9 +153,9 @@ func (c *Checker) orphans() {
 			Rule: faults.LostCall, Impact: c.worst(faults.OldAndNewer(finding.Rejects, finding.Loses)), Fix: finding.StandIn, Lost: 1,
 			Message: "the call that this output answers is not in the file: the client drops the output, too",
 		}})
-		id := m.source
+		id := m.Source
 		if id == "" || c.ids.get(id) != nil {
-			id = format.NewID("call", m.uuid)
+			id = format.NewID("call", m.UUID)
 		}
 		for c.ids.get(id) != nil { // hist wrote a record with this id in an earlier repair, and the output does not name it
 			id = format.NewID("call", id)
@@ -176,10 +177,10 @@ func (c *Checker) unanswered() {
 	known, ends, broken := map[*node]*node{}, map[gap]*node{}, map[*node]bool{}
 	var went, wentPast struct{ on, behind *node } // what those found for the record before
 	for _, n := range c.nodes {
-		if n.side || n.role != roleAssistant || n.dropped != nil {
+		if n.Side || n.Role != content.RoleAssistant || n.dropped != nil {
 			continue
 		}
-		for id := range n.each(blockCall) {
+		for id := range n.Each(content.BlockCall) {
 			if c.answered(n, id) {
 				continue
 			}
@@ -231,7 +232,7 @@ func (c *Checker) unanswered() {
 // would hang on that. A record that hist has hung there itself proves nothing. known caches the result by the record that
 // follows the answer.
 func (c *Checker) brokeOff(call, next *node, known map[*node]bool) bool {
-	if next == nil || next.new != nil || next.role != roleAssistant || next.synthetic || next.up == nil || next.up.msg != call.msg || next.up.role != roleAssistant || call.msg == "" || next.msg == call.msg {
+	if next == nil || next.new != nil || next.Role != content.RoleAssistant || next.Synthetic || next.up == nil || next.up.Msg != call.Msg || next.up.Role != content.RoleAssistant || call.Msg == "" || next.Msg == call.Msg {
 		return false
 	}
 	broke, ok := known[next]
@@ -251,7 +252,7 @@ func (c *Checker) wentOn(call *node) *node {
 	_, outputs := c.answerOf(call)
 	for _, r := range outputs {
 		for k := r.first; k != nil; k = k.latter {
-			if k.role == roleAssistant && !k.synthetic && !k.filler && !k.side && k.hasMessage() && k.msg != call.msg {
+			if k.Role == content.RoleAssistant && !k.Synthetic && !k.Filler && !k.Side && k.HasMessage() && k.Msg != call.Msg {
 				return k
 			}
 		}
@@ -264,16 +265,16 @@ func (c *Checker) wentOn(call *node) *node {
 // on a finished turn. nil if there is none.
 func (c *Checker) wentPast(call *node) *node {
 	head := call
-	for steps := 0; head.up != nil && head.up.role == roleAssistant && head.up.msg == call.msg && call.msg != "" && steps < maxSiblings; steps++ {
+	for steps := 0; head.up != nil && head.up.Role == content.RoleAssistant && head.up.Msg == call.Msg && call.Msg != "" && steps < maxSiblings; steps++ {
 		head = head.up
 	}
 	_, behind := c.answerOf(call) // where the client goes on behind the output of a parallel call
-	if above := call.up; above != head.up || above != nil && above.role != roleAssistant && above.sent() && !above.asksNothing {
+	if above := call.up; above != head.up || above != nil && above.Role != content.RoleAssistant && above.Sent() && !above.AsksNothing {
 		behind = append(behind, above)
 	}
 	for _, on := range behind {
 		for k := on.first; k != nil; k = k.latter {
-			if (k.role == roleUser || k.filler && on.role == roleResult) && !k.side && k.dropped == nil && k.index > call.index {
+			if (k.Role == content.RoleUser || k.Filler && on.Role == content.RoleResult) && !k.Side && k.dropped == nil && k.index > call.index {
 				return k
 			}
 		}
@@ -283,8 +284,8 @@ func (c *Checker) wentPast(call *node) *node {
 
 // noneRan says whether no call has an output, of the answer whose last record is end.
 func (c *Checker) noneRan(end *node) bool {
-	for m := end; m != nil && m.role == roleAssistant && m.msg == end.msg; m = m.up {
-		for id := range m.each(blockCall) {
+	for m := end; m != nil && m.Role == content.RoleAssistant && m.Msg == end.Msg; m = m.up {
+		for id := range m.Each(content.BlockCall) {
 			if len(c.results()[id]) > 0 {
 				return false
 			}
@@ -304,7 +305,7 @@ func (c *Checker) lastBefore(call, next *node, known map[gap]*node) *node {
 	at := gap{call.answer(), next}
 	last := known[at]
 	for i := next.index - 1; last == nil && i > call.index; i-- {
-		if m := c.nodes[i]; m.role == roleResult && !m.side || m.role == roleAssistant && m.msg == call.msg && m.msg != "" {
+		if m := c.nodes[i]; m.Role == content.RoleResult && !m.Side || m.Role == content.RoleAssistant && m.Msg == call.Msg && m.Msg != "" {
 			last = m
 		}
 	}
@@ -320,12 +321,12 @@ func (c *Checker) answer(d *draft, call *node, callID string, last, next *node) 
 	n := c.answeredBeside(d, call, callID, last)
 	below := n != nil && under(n, next) // in the session it comes from, it hangs below what follows here
 	if n == nil {
-		n = c.insertResult(d, call, callID, format.NewID("result", call.uuid, callID), last, finding.After)
+		n = c.insertResult(d, call, callID, format.NewID("result", call.UUID, callID), last, finding.After)
 	}
 	if call.chains() && n.up != nil {
 		c.intoChain(d, n, next)
 	}
-	follows := next.up == call || next.up == call.up || next.up != nil && next.up.msg == call.msg && call.msg != "" && next.up.role == roleAssistant && next.role != roleResult && next.msg != call.msg
+	follows := next.up == call || next.up == call.up || next.up != nil && next.up.Msg == call.Msg && call.Msg != "" && next.up.Role == content.RoleAssistant && next.Role != content.RoleResult && next.Msg != call.Msg
 	if follows && !below && !(call.chains() && between(next, n.up, call)) {
 		c.hang(next, n, d) // next followed the answer directly, so now it follows the output
 	}
@@ -335,7 +336,7 @@ func (c *Checker) answer(d *draft, call *node, callID string, last, next *node) 
 // what was found for other parts of the answer.
 func nextSent(n *node, known map[*node]*node) *node {
 	passed := func(m *node) bool {
-		return m.side || !m.hasMessage() || m.synthetic || m.role == roleResult || m.msg == n.msg && n.msg != ""
+		return m.Side || !m.HasMessage() || m.Synthetic || m.Role == content.RoleResult || m.Msg == n.Msg && n.Msg != ""
 	}
 	todo, seen := []*node{n}, []*node(nil)
 	for len(todo) > 0 {
@@ -391,9 +392,9 @@ func (c *Checker) twiceAnswered() {
 	}
 	done := map[string]bool{}
 	for _, n := range c.all() { // a call that is put back, too
-		for id := range n.each(blockCall) {
+		for id := range n.Each(content.BlockCall) {
 			list := c.results()[id]
-			if n.side || len(list) < 2 || c.calls()[id] != n || done[id] {
+			if n.Side || len(list) < 2 || c.calls()[id] != n || done[id] {
 				continue
 			}
 			done[id] = true
@@ -402,7 +403,7 @@ func (c *Checker) twiceAnswered() {
 				kept = list[i]
 			}
 			for _, m := range list {
-				if m == kept || m.new != nil || m.dropped != nil || m.again || len(m.blocks) != 1 {
+				if m == kept || m.new != nil || m.dropped != nil || m.again || len(m.Blocks) != 1 {
 					continue
 				}
 				d := c.add(&draft{about: m, Finding: finding.Finding{
@@ -424,7 +425,7 @@ func (c *Checker) twiceAnswered() {
 // madeUp says whether an output is what a client that resumes a session says about a call without one: it then goes on by itself at once.
 func madeUp(output *node) bool {
 	next := output.first
-	return next != nil && next.filler && next.when-output.when < writeTime
+	return next != nil && next.Filler && next.When-output.When < writeTime
 }
 
 // drop removes a record; its children are hung on its parent.

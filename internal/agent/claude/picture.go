@@ -1,195 +1,16 @@
 package claude
 
 import (
-	"encoding/base64"
 	"fmt"
-	pixels "image"
 	_ "image/gif"  // a header that dimensions reads
 	_ "image/jpeg" // a header that dimensions reads
 	_ "image/png"  // a header that dimensions reads
-	"slices"
-	"strings"
 
-	"github.com/tidwall/gjson"
-
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
-	"github.com/hist-cli/hist/internal/image"
-	"github.com/hist-cli/hist/internal/jsonl"
 )
-
-const (
-	maxImage   = 5 << 20 // bytes, of an image's text
-	maxPixels  = 8000    // on a side
-	manyPixels = 2000    // on a side, where a request holds more images than
-	many       = 20
-)
-
-var imageTypes = []string{"jpeg", "png", "gif", "webp"}
-
-// checkImage looks at an image block that begins at a byte of the record; copy is the second copy of a tool's image.
-func (n *facts) checkImage(at int, v gjson.Result, copied string) {
-	source := v.Get("source")
-	if !source.IsObject() {
-		n.sourceless(at, v, copied)
-		return
-	}
-	if source.Get("type").String() != "base64" {
-		n.own().pictures++
-		return
-	}
-	media, data := source.Get("media_type").String(), source.Get("data").String()
-	n.own().pictures++
-	problem, short := judge(media, data)
-	if short {
-		if copied == "" || copied == data || !whole(copied) {
-			n.fault(fault{rule: faults.BadPicture, message: "an image is cut short: the API may refuse it", at: at, impact: faults.OnAll(finding.Notes)})
-			return
-		}
-		problem = "it is cut short"
-	}
-	if problem == "" {
-		if w, h := dimensions(data); w > manyPixels || h > manyPixels {
-			n.own().wide = append(n.wide, picture{jsonl.Span{Start: at, End: at + len(v.Raw)}, w, h})
-		}
-		return
-	}
-	f := fault{
-		rule: faults.BadPicture, message: "an image that the API refuses: " + problem, at: at, fix: finding.StandIn, lost: 1,
-		impact: faults.OnAll(finding.Rejects),
-	}
-	if len(data) > maxImage {
-		f.impact.Newest = finding.Blocks
-	}
-	put := func(block format.Object) {
-		f.cuts = []finding.Cut{{Start: at, End: at + len(v.Raw), New: block.JSON()}}
-	}
-	named, real, bare := source.Get("media_type"), realType(data), bareBase64(data)
-	switch {
-	case !short && bare != data && imageProblem("image/"+realType(bare), bare) == "":
-		f.fix, f.lost = finding.Exact, 0
-		put(imageOf(bare))
-	case !short && real != "" && imageProblem("image/"+real, data) == "":
-		f.fix, f.lost, f.message = finding.Exact, 0, f.message+"; its data is "+real
-		put(imageOf(data))
-		if named.Exists() {
-			f.cuts = []finding.Cut{within(at, named, `"image/`+real+`"`)}
-		}
-	case copied != "" && copied != data && imageProblem("image/"+realType(copied), copied) == "":
-		f.fix, f.lost, f.source = finding.Recovered, 0, "the tool's structured result"
-		put(imageOf(copied))
-	default:
-		put(format.Object{"type": "text", "text": fmt.Sprintf("[hist: an image (%s, %d bytes) stood here; the API refuses it: %s]", clip(media), len(data)/4*3, problem)})
-	}
-	n.fault(f)
-}
-
-// sourceless reports an image block without a source, as tools of an MCP server return it; the data may be in the block itself, or in
-// the second copy of a tool's image.
-func (n *facts) sourceless(at int, v gjson.Result, copied string) {
-	n.own().pictures++
-	f := fault{
-		rule: faults.BadPicture, message: "an image that the API refuses: it has no source", at: at, fix: finding.StandIn, lost: 1,
-		impact: faults.OnAll(finding.Rejects),
-	}
-	whole := format.Object{"type": "text", "text": "[hist: an image without a source stood here; the API refuses it]"}
-	if data := bareBase64(v.Get("data").String()); imageProblem("image/"+realType(data), data) == "" {
-		f.fix, f.lost, f.message = finding.Exact, 0, f.message+"; its data is in the block itself"
-		whole = imageOf(data)
-	} else if copied != "" && imageProblem("image/"+realType(copied), copied) == "" {
-		f.fix, f.lost, f.source = finding.Recovered, 0, "the tool's structured result"
-		whole = imageOf(copied)
-	}
-	f.cuts = []finding.Cut{{Start: at, End: at + len(v.Raw), New: whole.JSON()}}
-	n.fault(f)
-}
-
-// imageOf is an image block for some data, with the type that the data has.
-func imageOf(data string) format.Object {
-	return format.Object{"type": "image", "source": format.Object{"type": "base64", "media_type": "image/" + realType(data), "data": data}}
-}
-
-// bareBase64 is base64 data without white space and without the head of a data URL.
-func bareBase64(data string) string {
-	if strings.HasPrefix(data, "data:") {
-		_, data, _ = strings.Cut(data, ",")
-	}
-	if !strings.ContainsAny(data, " \t\r\n") {
-		return data
-	}
-	return strings.Join(strings.Fields(data), "")
-}
-
-// within is the cut that replaces the value of a member, given the block that holds it.
-func within(at int, member gjson.Result, value string) finding.Cut {
-	start := at + member.Index
-	return finding.Cut{Start: start, End: start + len(member.Raw), New: []byte(value)}
-}
-
-// imageProblem says why the API surely refuses an image; "" if it may accept it.
-func imageProblem(media, data string) string {
-	problem, _ := judge(media, data)
-	return problem
-}
-
-// whole says whether nothing is wrong with an image's data, whatever type the block names.
-func whole(data string) bool {
-	problem, short := judge("image/"+realType(data), data)
-	return problem == "" && !short
-}
-
-// judge says why the API surely refuses an image. If it does not, short says whether the data ends before the last pixel, as
-// far as its type shows that.
-func judge(media, data string) (problem string, short bool) {
-	kind, ok := strings.CutPrefix(media, "image/")
-	switch {
-	case !ok || !slices.Contains(imageTypes, kind):
-		return "its type is not supported", false
-	case data == "":
-		return "it is empty", false
-	case len(data) > maxImage:
-		return "it is over 5 MB", false
-	}
-	v := image.Check([]byte("data:" + media + ";base64," + data))
-	switch {
-	case v.Real == "" && v.Fault != "":
-		return v.Fault, false
-	case len(data)/4*3 < headers[v.Real]:
-		return "it ends in its header", false
-	case v.Real != "" && v.Real != kind:
-		return "its data is of another type", false
-	}
-	if w, h := dimensions(data); w > maxPixels || h > maxPixels {
-		return fmt.Sprintf("it is %d by %d pixels, and no side may be over %d", w, h, maxPixels), false
-	}
-	return "", v.Fault != ""
-}
-
-// headers are the sizes, in bytes, of what comes before any pixel in an image of each type.
-var headers = map[string]int{"png": 33, "gif": 13, "webp": 20, "jpeg": 20}
-
-func realType(data string) string {
-	if data == "" {
-		return ""
-	}
-	return image.Check([]byte("data:image/png;base64," + data)).Real
-}
-
-// dimensions reads an image's size from its header, 0 for WebP and for what has none.
-func dimensions(data string) (width, height int) {
-	c, _, err := pixels.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data)))
-	if err != nil {
-		return 0, 0
-	}
-	return c.Width, c.Height
-}
-
-// picture is an image that the API accepts only in a request with few images.
-type picture struct {
-	span          jsonl.Span
-	width, height int
-}
 
 // manyPictures reports images that are too wide for a request that holds so many.
 func (c *Checker) manyPictures() {
@@ -198,29 +19,29 @@ func (c *Checker) manyPictures() {
 	}
 	total := 0
 	for _, n := range c.nodes {
-		total += n.pictures
+		total += n.Pictures
 	}
-	if total <= many {
+	if total <= content.Many {
 		return
 	}
 	sent := c.sentNow()
 	total = 0
 	for _, n := range sent.list {
-		total += n.pictures
+		total += n.Pictures
 	}
-	if total <= many {
+	if total <= content.Many {
 		return
 	}
 	for _, n := range c.nodes {
 		if !sent.has(n) {
 			continue
 		}
-		for _, p := range n.wide {
-			words := fmt.Sprintf("[hist: an image of %d by %d pixels stood here; the API refuses it among more than %d images]", p.width, p.height, many)
-			n.fault(fault{
-				rule: faults.ManyPictures, at: p.span.Start, fix: finding.StandIn, lost: 1, impact: faults.OnAll(finding.Rejects),
-				message: fmt.Sprintf("%d images are sent, and this one has %d by %d pixels: the API refuses over %d on a side among more than %d", total, p.width, p.height, manyPixels, many),
-				cuts:    []finding.Cut{{Start: p.span.Start, End: p.span.End, New: format.Object{"type": "text", "text": words}.JSON()}},
+		for _, p := range n.Wide {
+			words := fmt.Sprintf("[hist: an image of %d by %d pixels stood here; the API refuses it among more than %d images]", p.Width, p.Height, content.Many)
+			n.Fault(content.Fault{
+				Rule: faults.ManyPictures, At: p.Span.Start, Fix: finding.StandIn, Lost: 1, Impact: faults.OnAll(finding.Rejects),
+				Message: fmt.Sprintf("%d images are sent, and this one has %d by %d pixels: the API refuses over %d on a side among more than %d", total, p.Width, p.Height, content.ManyPixels, content.Many),
+				Cuts:    []finding.Cut{{Start: p.Span.Start, End: p.Span.End, New: format.Object{"type": "text", "text": words}.JSON()}},
 			})
 			c.some.faults = true
 		}

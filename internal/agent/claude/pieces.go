@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
@@ -264,7 +265,7 @@ func beginningIn(raw []byte) (m format.Made, ok bool) {
 		return m, false
 	}
 	v := gjson.ParseBytes(whole)
-	message := objectOf(v.Get("message"))
+	message := content.ObjectOf(v.Get("message"))
 	m = format.Made{UUID: id, Typ: v.Get("message.role").Str, Parent: v.Get("parentUuid").Str, Message: message, More: format.Object{}}
 	switch {
 	case m.Typ == "user": // an output's record names more behind its message

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
@@ -19,7 +20,7 @@ func TestPromptForms(t *testing.T) {
 		for _, message := range []string{`{"role":"user","content":` + quoted + `}`, `{"role":"user","content":[{"type":"text","text":` + quoted + `}]}`} {
 			rec.Raw = []byte(`{"parentUuid":null,"type":"user","message":` + message + `,"uuid":"u"}`)
 			jsonl.NewScanner(format.Shape).Scan(rec.Raw, rec.Spans)
-			if _, sum := sumsOf(&rec); !slices.Contains(promptForms(words), sum) {
+			if _, sum := content.SumsOf(&rec); !slices.Contains(promptForms(words), sum) {
 				t.Errorf("a prompt of %d bytes, written as %.60s, is not known again", len(words), message)
 			}
 		}

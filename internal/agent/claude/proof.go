@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -22,13 +23,13 @@ import (
 // proof is what a session records of the requests that its client sent: for each message, the SHA-256 of its canonical JSON.
 // Clients from about 2.1.300 on write these records.
 type proof struct {
-	sent    map[digest]role     // the hashes of all messages that were sent; of those recorded whole, whose they are: the model's or the user's, which includes the system's
-	answers map[string]*answer  // the answers that begin with thinking, by the message's id
-	resent  map[*node]*resent   // the first request after each compaction, by its summary
-	open    *resent             // that of the last summary, until a request follows
-	at      []finding.Ref       // where the requests are recorded
-	whole   []finding.Ref       // the requests that are recorded in full: the first of each client
-	told    map[digest]struct{} // the thinking of answers that the client sent in another form than is in the file
+	sent    map[digest]content.Role // the hashes of all messages that were sent; of those recorded whole, whose they are: the model's or the user's, which includes the system's
+	answers map[string]*answer      // the answers that begin with thinking, by the message's id
+	resent  map[*node]*resent       // the first request after each compaction, by its summary
+	open    *resent                 // that of the last summary, until a request follows
+	at      []finding.Ref           // where the requests are recorded
+	whole   []finding.Ref           // the requests that are recorded in full: the first of each client
+	told    map[digest]struct{}     // the thinking of answers that the client sent in another form than is in the file
 }
 
 // answer hashes an answer that begins with thinking while its records come: all of it, and without its thinking.
@@ -56,24 +57,24 @@ func digestOf(hash []byte) (d digest) {
 }
 
 func newProof() proof {
-	return proof{sent: map[digest]role{}, answers: map[string]*answer{}, resent: map[*node]*resent{}, told: map[digest]struct{}{}}
+	return proof{sent: map[digest]content.Role{}, answers: map[string]*answer{}, resent: map[*node]*resent{}, told: map[digest]struct{}{}}
 }
 
 // answer takes a record of an answer whose first record begins with thinking.
 func (p *proof) answer(n *node, list, model []byte) {
-	if n.role != roleAssistant || n.side || n.msg == "" || n.synthetic || len(p.sent) == 0 {
+	if n.Role != content.RoleAssistant || n.Side || n.Msg == "" || n.Synthetic || len(p.sent) == 0 {
 		return
 	}
-	a := p.answers[n.msg]
+	a := p.answers[n.Msg]
 	if a == nil {
-		if len(n.blocks) == 0 || n.blocks[0].kind != blockThinking {
+		if len(n.Blocks) == 0 || n.Blocks[0].Kind != content.BlockThinking {
 			return
 		}
 		a = &answer{whole: sha256.New(), bare: sha256.New(), thinks: n, model: string(model)}
-		p.answers[n.msg] = a
+		p.answers[n.Msg] = a
 	}
 	a.end = n.Pos()
-	a.odd = a.odd || n.Version == "" || bytes.Contains(list, mark) || a.model != string(model) || n.mended || len(n.faults) > 0 || len(list) == 0 || list[0] != '['
+	a.odd = a.odd || n.Version == "" || bytes.Contains(list, mark) || a.model != string(model) || n.mended || len(n.Faults) > 0 || len(list) == 0 || list[0] != '['
 	i := 0
 	gjson.ParseBytes(list).ForEach(func(_, b gjson.Result) bool {
 		one := appendCanonical(nil, b)
@@ -81,7 +82,7 @@ func (p *proof) answer(n *node, list, model []byte) {
 			a.first = sha256.Sum256(one)
 		}
 		a.add(0, one)
-		if i < len(n.blocks) && n.blocks[i].kind != blockThinking {
+		if i < len(n.Blocks) && n.Blocks[i].Kind != content.BlockThinking {
 			a.add(1, one)
 		}
 		i++
@@ -125,24 +126,24 @@ func (c *Checker) thinking() {
 		return
 	}
 	for _, n := range c.nodes {
-		a := c.proof.answers[n.msg]
+		a := c.proof.answers[n.Msg]
 		if a == nil || a.thinks != n || a.odd || !c.sentBehind(a) || c.proof.sentAs(a) || c.partLost(a) {
 			continue
 		}
 		cuts := []finding.Cut{}
-		for _, b := range n.blocks {
-			if b.kind == blockThinking {
-				cuts = append(cuts, finding.Cut{Start: b.span.From(), End: b.span.To(), Element: true})
+		for _, b := range n.Blocks {
+			if b.Kind == content.BlockThinking {
+				cuts = append(cuts, finding.Cut{Start: b.Span.From(), End: b.Span.To(), Element: true})
 			}
 		}
-		f := fault{
-			rule: faults.BadThinking, message: "a thinking block is not what the client has sent before: its text or its signature was changed", at: n.blocks[0].span.From(),
-			fix: finding.SetAside, impact: faults.OnAll(finding.Rejects), cuts: cuts,
+		f := content.Fault{
+			Rule: faults.BadThinking, Message: "a thinking block is not what the client has sent before: its text or its signature was changed", At: n.Blocks[0].Span.From(),
+			Fix: finding.SetAside, Impact: faults.OnAll(finding.Rejects), Cuts: cuts,
 		}
-		if len(cuts) == len(n.blocks) {
-			f.cuts, f.drop = nil, true
+		if len(cuts) == len(n.Blocks) {
+			f.Cuts, f.Drop = nil, true
 		}
-		n.fault(f)
+		n.Fault(f)
 		c.some.faults = true
 	}
 }
@@ -155,7 +156,7 @@ func (c *Checker) sentBehind(a *answer) bool {
 		return false
 	}
 	for _, m := range c.nodes[a.thinks.index+1 : min(len(c.nodes), a.thinks.index+maxSiblings)] {
-		if before := c.spokenBefore(m); before != nil && before.msg == a.thinks.msg && m.hasMessage() && m.msg != before.msg {
+		if before := c.spokenBefore(m); before != nil && before.Msg == a.thinks.Msg && m.HasMessage() && m.Msg != before.Msg {
 			return c.proof.between(m.Pos(), session.Pos{Line: math.MaxInt}) > 0
 		}
 	}
@@ -164,12 +165,12 @@ func (c *Checker) sentBehind(a *answer) bool {
 
 // spokenBefore is the nearest message above a record, by the ids that the records name; nil if it is not found.
 func (c *Checker) spokenBefore(n *node) *node {
-	p := c.ids.get(n.parent)
-	for steps := 0; p != nil && !p.hasMessage(); steps++ {
+	p := c.ids.get(n.Parent)
+	for steps := 0; p != nil && !p.HasMessage(); steps++ {
 		if steps == maxSiblings {
 			return nil
 		}
-		p = c.ids.get(p.parent)
+		p = c.ids.get(p.Parent)
 	}
 	return p
 }
@@ -184,17 +185,17 @@ func (p *proof) between(after, until session.Pos) int {
 // is only thinking; if, from it to the next message, a parent is missing or a line is unreadable; or if a part of it is there
 // twice, or in front of its parent.
 func (c *Checker) partLost(a *answer) bool {
-	ofIt := func(n *node) bool { return n.msg == a.thinks.msg }
+	ofIt := func(n *node) bool { return n.Msg == a.thinks.Msg }
 	if a.blocks[1] == 0 || slices.ContainsFunc(c.nodes[max(0, a.thinks.index-maxSiblings):a.thinks.index], ofIt) {
 		return true
 	}
 	after := a.thinks.Pos()
 	for _, n := range c.nodes[a.thinks.index:min(len(c.nodes), a.thinks.index+maxSiblings)] {
-		p := c.ids.get(n.parent)
-		if n.parent != "" && p == nil || ofIt(n) && (len(c.copies[n.Pos()]) > 0 || p != nil && p.index > n.index) {
+		p := c.ids.get(n.Parent)
+		if n.Parent != "" && p == nil || ofIt(n) && (len(c.copies[n.Pos()]) > 0 || p != nil && p.index > n.index) {
 			return true
 		}
-		if after = n.Pos(); a.end.Less(after) && n.hasMessage() {
+		if after = n.Pos(); a.end.Less(after) && n.HasMessage() {
 			break
 		}
 	}
@@ -203,9 +204,9 @@ func (c *Checker) partLost(a *answer) bool {
 
 // blob takes a message that the client has recorded whole. words are those of the prompts in it.
 func (p *proof) blob(rec *session.Record, words []string) {
-	of := roleUser
+	of := content.RoleUser
 	if gjson.GetBytes(format.Field(rec, format.FieldMessage), "role").Str == "assistant" {
-		of = roleAssistant
+		of = content.RoleAssistant
 	}
 	p.note(format.Text(rec, format.FieldHash), of)
 	if p.open != nil {
@@ -241,12 +242,12 @@ func (p *proof) request(rec *session.Record) {
 		if !more || !whole {
 			break
 		}
-		p.note(hash, roleOther)
+		p.note(hash, content.RoleOther)
 		list = behind
 	}
 }
 
-func (p *proof) note(hash []byte, of role) {
+func (p *proof) note(hash []byte, of content.Role) {
 	if len(hash) > 0 {
 		d := digestOf(hash)
 		p.sent[d] = max(p.sent[d], of)

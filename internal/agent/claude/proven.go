@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/tidwall/gjson"
 )
@@ -27,7 +28,7 @@ func (c *Checker) provedAmong(role string, records []*node, block format.Object)
 		i := 0
 		gjson.GetBytes(line, "message.content").ForEach(func(_, b gjson.Result) bool {
 			all = append(all, []byte(b.Raw))
-			if i < len(n.blocks) && n.blocks[i].kind != blockThinking {
+			if i < len(n.Blocks) && n.Blocks[i].Kind != content.BlockThinking {
 				bare = append(bare, []byte(b.Raw))
 			}
 			i++
@@ -54,7 +55,7 @@ func (c *Checker) provedAmong(role string, records []*node, block format.Object)
 // answerRecords are the records of an answer near a place of the file.
 func (c *Checker) answerRecords(msg string, at int) (list []*node) {
 	for _, m := range c.nodes[max(0, at-maxSiblings):min(len(c.nodes), at+maxSiblings)] {
-		if m.role == roleAssistant && m.msg == msg && !m.side && m.dropped == nil {
+		if m.Role == content.RoleAssistant && m.Msg == msg && !m.Side && m.dropped == nil {
 			list = append(list, m)
 		}
 	}
@@ -63,11 +64,11 @@ func (c *Checker) answerRecords(msg string, at int) (list []*node) {
 
 // otherOutputs are the records with outputs of the same answer's other calls.
 func (c *Checker) otherOutputs(call *node) (list []*node) {
-	if call.msg == "" {
+	if call.Msg == "" {
 		return nil
 	}
-	for _, m := range c.answerRecords(call.msg, call.index) {
-		for _, id := range m.ids(blockCall) {
+	for _, m := range c.answerRecords(call.Msg, call.index) {
+		for _, id := range m.IDs(content.BlockCall) {
 			for _, r := range c.results()[id] {
 				if r.dropped == nil && !slices.Contains(list, r) {
 					list = append(list, r)

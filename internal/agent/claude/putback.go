@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -27,7 +28,7 @@ func (c *Checker) restored(d *draft, id string, parent, beside *node) bool {
 func (c *Checker) elsewhere(id string) (n *node, line []byte, source string) {
 	if m, ok := c.pieces.messages[id]; ok {
 		line = m.JSON(c.beside)
-		if n = nodeOf(line); n.uuid == id && !n.empty {
+		if n = nodeOf(line); n.UUID == id && !n.Empty {
 			if source = pieceSource; c.pieces.lines[id] == 0 {
 				source = sentSource
 			}
@@ -39,7 +40,7 @@ func (c *Checker) elsewhere(id string) (n *node, line []byte, source string) {
 	}
 	line, source = c.opts.Beside.Record(id, func(line []byte) bool {
 		n = nodeOf(line)
-		return n.uuid == id && !n.empty
+		return n.UUID == id && !n.Empty
 	})
 	if line == nil || c.underAnotherID(n) {
 		return nil, nil, ""
@@ -49,8 +50,8 @@ func (c *Checker) elsewhere(id string) (n *node, line []byte, source string) {
 
 // underAnotherID says whether a record of another file is in this one under another id, so that it is not lost.
 func (c *Checker) underAnotherID(n *node) bool {
-	return n.hasMessage() && slices.ContainsFunc(c.nodes, func(m *node) bool {
-		return m.message == n.message && m.when == n.when && m.uuid != "" && m.uuid != n.uuid
+	return n.HasMessage() && slices.ContainsFunc(c.nodes, func(m *node) bool {
+		return m.Message == n.Message && m.When == n.When && m.UUID != "" && m.UUID != n.UUID
 	})
 }
 
@@ -63,23 +64,23 @@ func (c *Checker) wholeAgain() {
 	missing := c.danglers()
 	for i, n := range c.nodes {
 		size, cut := c.cut[n]
-		if !cut || n.side {
+		if !cut || n.Side {
 			continue
 		}
-		m, line, source := c.elsewhere(cmp.Or(n.uuid, c.wanted(i, missing), c.leaf))
+		m, line, source := c.elsewhere(cmp.Or(n.UUID, c.wanted(i, missing), c.leaf))
 		switch {
-		case m == nil || m.side || len(m.faults) > 0 || n.parent != m.parent || n.msg != m.msg:
+		case m == nil || m.Side || len(m.Faults) > 0 || n.Parent != m.Parent || n.Msg != m.Msg:
 			continue // it is a different record, or not whole there either
-		case n.parent != "" && c.ids.get(n.parent) == nil || c.ids.get(m.uuid) != nil && c.ids.get(m.uuid) != n:
+		case n.Parent != "" && c.ids.get(n.Parent) == nil || c.ids.get(m.UUID) != nil && c.ids.get(m.UUID) != n:
 			continue // its line would have to be changed, or the record is in this file already
 		}
-		delete(missing, m.uuid)
+		delete(missing, m.UUID)
 		m.Place, m.index, m.number, m.mended = n.Place, i, n.number, true
 		c.ids.put(m)
 		c.nodes[i] = m
 		c.some.note(m)
-		for i := range m.blocks {
-			c.noteID(&m.blocks[i])
+		for i := range m.Blocks {
+			c.noteID(&m.Blocks[i])
 		}
 		c.Amend(n.Pos().Line, func(f *finding.Finding) {
 			f.Fix, f.Source, f.Lost = finding.Recovered, source, 0
@@ -92,18 +93,18 @@ func (c *Checker) wholeAgain() {
 // this file, it is hung on the given one.
 func (c *Checker) putBack(d *draft, n *node, line []byte, source string, parent, beside *node, op finding.Op) {
 	d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
-	n.Place, n.index, n.change().new = beside.Place, beside.index, &format.Made{Parent: n.parent}
-	up := c.ids.get(n.parent)
+	n.Place, n.index, n.change().new = beside.Place, beside.index, &format.Made{Parent: n.Parent}
+	up := c.ids.get(n.Parent)
 	if up == nil && parent != nil {
-		line = withParent(line, n, parent.uuid)
-		up, n.new.Parent = parent, parent.uuid
+		line = withParent(line, n, parent.UUID)
+		up, n.new.Parent = parent, parent.UUID
 	}
 	n.up, n.above = up, up
 	c.grow(n)
-	for _, call := range n.ids(blockCall) {
+	for _, call := range n.IDs(content.BlockCall) {
 		c.calls()[call] = cmp.Or(c.calls()[call], n)
 	}
-	for _, call := range n.ids(blockResult) {
+	for _, call := range n.IDs(content.BlockResult) {
 		c.results()[call] = append(c.results()[call], n)
 	}
 	n.change().edit = placed{d, len(d.Edits)}
@@ -114,25 +115,25 @@ func (c *Checker) putBack(d *draft, n *node, line []byte, source string, parent,
 func (c *Checker) insert(d *draft, m format.Made, beside *node, op finding.Op) *node {
 	n := &node{
 		Place: beside.Place, index: beside.index, up: c.ids.get(m.Parent), mending: &mending{new: &m},
-		facts: facts{Kind: &format.Kind{Typ: m.Typ}, uuid: m.UUID, parent: m.Parent, when: m.When, source: m.Source, rare: nothing},
+		Facts: content.Facts{Kind: &format.Kind{Typ: m.Typ}, UUID: m.UUID, Parent: m.Parent, When: m.When, Source: m.Source, Rare: content.Nothing},
 	}
 	switch {
 	case m.Typ == "system":
-		n.role = roleBoundary
+		n.Role = content.RoleBoundary
 	case m.Typ == "assistant":
-		n.role = roleAssistant
+		n.Role = content.RoleAssistant
 	default:
-		n.role = roleUser
+		n.Role = content.RoleUser
 	}
 	gjson.ParseBytes(m.Message.JSON()).Get("content").ForEach(func(_, b gjson.Result) bool {
 		switch b.Get("type").String() {
 		case "tool_use":
-			n.blocks = append(n.blocks, block{kind: blockCall, id: b.Get("id").String(), name: b.Get("name").String()})
+			n.Blocks = append(n.Blocks, content.Block{Kind: content.BlockCall, ID: b.Get("id").String(), Name: b.Get("name").String()})
 		case "tool_result":
-			n.blocks = append(n.blocks, block{kind: blockResult, id: b.Get("tool_use_id").String()})
-			n.role = roleResult
+			n.Blocks = append(n.Blocks, content.Block{Kind: content.BlockResult, ID: b.Get("tool_use_id").String()})
+			n.Role = content.RoleResult
 		default:
-			n.blocks = append(n.blocks, block{kind: blockText})
+			n.Blocks = append(n.Blocks, content.Block{Kind: content.BlockText})
 		}
 		return true
 	})
@@ -171,7 +172,7 @@ func (c *Checker) lostBeside(id string, children []*node) bool {
 		return false
 	}
 	lost, line, source := c.elsewhere(id)
-	if lost == nil || lost.side || !lost.hasMessage() && lost.role != roleLink {
+	if lost == nil || lost.Side || !lost.HasMessage() && lost.Role != content.RoleLink {
 		return false
 	}
 	if keeper == nil && c.impactOf(n, p) == finding.Notes {
@@ -194,18 +195,18 @@ func (c *Checker) placeOfLost(id string, n *node) (p, beside *node, op finding.O
 
 // filledBeside replaces an empty message by what a fork or a copy of the session has under its id; false if none has it.
 func (c *Checker) filledBeside(n *node, d *draft) bool {
-	if !c.chosen(d) || n.uuid == "" {
+	if !c.chosen(d) || n.UUID == "" {
 		return false
 	}
-	m, line, source := c.elsewhere(n.uuid)
-	if m == nil || m.side || len(m.faults) > 0 || m.parent != n.parent || m.msg != n.msg || m.role != n.role {
+	m, line, source := c.elsewhere(n.UUID)
+	if m == nil || m.Side || len(m.Faults) > 0 || m.Parent != n.Parent || m.Msg != n.Msg || m.Role != n.Role {
 		return false
 	}
 	d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
 	d.Edits = append(d.Edits,
 		finding.Edit{At: n.Pos(), Op: finding.Before, New: finding.Content{Literal: line}},
 		finding.Edit{At: n.Pos(), Op: finding.Remove})
-	n.blocks, n.noMessage, n.empty = m.blocks, false, false
+	n.Blocks, n.NoMessage, n.Empty = m.Blocks, false, false
 	c.changes++
 	return true
 }
@@ -222,14 +223,14 @@ func (c *Checker) lostEnd() bool {
 		return false
 	}
 	n, line, source := c.elsewhere(c.leaf)
-	if n == nil || n.side || !n.hasMessage() || c.calledBefore(n) {
+	if n == nil || n.Side || !n.HasMessage() || c.calledBefore(n) {
 		return false
 	}
-	up := c.ids.get(n.parent)
-	if n.parent == "" && source == pieceSource { // the parent's id is in the damaged part of the line
+	up := c.ids.get(n.Parent)
+	if n.Parent == "" && source == pieceSource { // the parent's id is in the damaged part of the line
 		up = last
 	}
-	if up == nil || up.first != nil || up.side {
+	if up == nil || up.first != nil || up.Side {
 		return false
 	}
 	d.Pos, d.Offset = c.leafAt.Pos, c.leafAt.Offset
@@ -240,7 +241,7 @@ func (c *Checker) lostEnd() bool {
 // calledBefore says whether a record of another file is a call that is in this file, too, word for word: it would be removed
 // again.
 func (c *Checker) calledBefore(n *node) bool {
-	return len(n.blocks) == 1 && n.calls() && slices.ContainsFunc(c.nodes, func(m *node) bool { return !m.side && m.message == n.message })
+	return len(n.Blocks) == 1 && n.Calls() && slices.ContainsFunc(c.nodes, func(m *node) bool { return !m.Side && m.Message == n.Message })
 }
 
 // answeredBeside restores the output of a call from another session of the folder, in front of the answer's first newer output,
@@ -249,17 +250,17 @@ func (c *Checker) answeredBeside(d *draft, call *node, callID string, last *node
 	if c.opts.Beside == nil {
 		return nil
 	}
-	line, source := c.opts.Beside.Answer(callID, call.uuid)
+	line, source := c.opts.Beside.Answer(callID, call.UUID)
 	if line == nil {
 		return nil
 	}
 	n := nodeOf(line)
-	if n.side || n.role != roleResult || n.uuid == "" || c.ids.get(n.uuid) != nil {
+	if n.Side || n.Role != content.RoleResult || n.UUID == "" || c.ids.get(n.UUID) != nil {
 		return nil
 	}
 	beside, op := last, finding.After
 	for i := call.index + 1; i <= last.index && i < call.index+maxSiblings; i++ {
-		if m := c.nodes[i]; m.role == roleResult && !m.side && m.when > n.when {
+		if m := c.nodes[i]; m.Role == content.RoleResult && !m.Side && m.When > n.When {
 			beside, op = m, finding.Before
 			break
 		}

@@ -2,69 +2,26 @@ package claude
 
 import (
 	"bytes"
-	"encoding/json"
 
-	"github.com/tidwall/gjson"
-
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// told by a tool's structured result: what the call was. It is read while the record is in hand.
-type rebuilt struct {
-	name  string
-	input format.Object
-	known bool // all of it
-}
-
-// rebuild reads from a tool's structured result which tool it was and what it was given.
-func rebuild(raw []byte) *rebuilt {
-	v := gjson.ParseBytes(raw)
-	file := v.Get("file")
-	switch {
-	case v.Get("oldString").Exists() && v.Get("newString").Exists():
-		in := format.Object{"file_path": v.Get("filePath").String(), "old_string": v.Get("oldString").String(), "new_string": v.Get("newString").String()}
-		if all := v.Get("replaceAll"); all.Exists() {
-			in["replace_all"] = all.Bool()
-		}
-		return &rebuilt{"Edit", in, true}
-	case v.Get("type").String() == "create" || v.Get("type").String() == "update":
-		return &rebuilt{"Write", format.Object{"file_path": v.Get("filePath").String(), "content": v.Get("content").String()}, true}
-	case file.IsObject():
-		in := format.Object{"file_path": file.Get("filePath").String()}
-		if start := file.Get("startLine").Int(); start > 1 {
-			in["offset"] = start
-		}
-		if n, total := file.Get("numLines"), file.Get("totalLines"); n.Exists() && total.Exists() && n.Int() < total.Int() {
-			in["limit"] = n.Int()
-		}
-		return &rebuilt{"Read", in, file.Get("filePath").Exists()}
-	case v.Get("stdout").Exists():
-		return &rebuilt{"Bash", format.Object{"command": lostInput}, false}
-	case v.Get("agentId").Exists():
-		return &rebuilt{"Task", format.Object{"description": v.Get("description").String(), "prompt": v.Get("prompt").String()}, v.Get("prompt").Exists()}
-	case v.Get("filenames").Exists():
-		return &rebuilt{"Glob", format.Object{"note": lostInput}, false}
-	case v.Get("newTodos").Exists():
-		return &rebuilt{"TodoWrite", format.Object{"todos": json.RawMessage(v.Get("newTodos").Raw)}, true}
-	}
-	return &rebuilt{lostToolName, format.Object{"note": lostInput}, false}
-}
-
 // callFrom is what is known of the call whose output a record is.
 func (c *Checker) callFrom(result *node) (name string, input format.Object, known bool) {
-	r := result.rebuilt
+	r := result.Rebuilt
 	if r == nil {
-		return lostToolName, format.Object{"note": lostInput}, false
+		return content.LostToolName, format.Object{"note": content.LostInput}, false
 	}
-	if r.name == "Edit" && c.written != "" && format.Before(c.written, "2.1.0") { // these versions leave out what was not asked for (up to 2.0.76, measured)
-		if all, ok := r.input["replace_all"].(bool); ok && !all {
-			delete(r.input, "replace_all")
+	if r.Name == "Edit" && c.written != "" && format.Before(c.written, "2.1.0") { // these versions leave out what was not asked for (up to 2.0.76, measured)
+		if all, ok := r.Input["replace_all"].(bool); ok && !all {
+			delete(r.Input, "replace_all")
 		}
 	}
-	return r.name, r.input, r.known
+	return r.Name, r.Input, r.Known
 }
 
 // nodeOf reads a record of the tree from a line of another file.
@@ -81,7 +38,7 @@ func withParent(line []byte, n *node, parent string) []byte {
 
 // parentCut is the cut that gives a record another parent, "" for none.
 func parentCut(n *node, parent string) finding.Cut {
-	cut := member(n.parentSpan.In(), int(n.start), "parentUuid", parent)
+	cut := member(n.ParentSpan.In(), int(n.Start), "parentUuid", parent)
 	if parent == "" {
 		cut.New = bytes.Replace(cut.New, []byte(`""`), []byte("null"), 1)
 	}
@@ -158,5 +115,5 @@ func (c *Checker) anchor(p *node) string {
 	if p == nil {
 		return ""
 	}
-	return p.uuid
+	return p.UUID
 }

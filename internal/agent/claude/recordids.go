@@ -18,7 +18,7 @@ func (r *recordIDs) apart(nodes []*node) bool {
 	r.nodes = nodes
 	r.set.reserve(len(nodes))
 	for _, n := range nodes {
-		r.set.add(n.uuid)
+		r.set.add(n.UUID)
 	}
 	return r.set.apart()
 }
@@ -30,7 +30,7 @@ func (r *recordIDs) get(id string) *node { return r.before(len(r.nodes), id) }
 func (r *recordIDs) before(at int, id string) *node {
 	if r.byID == nil {
 		for _, n := range slices.Backward(r.nodes[max(0, at-nearby):at]) {
-			if n.uuid == id {
+			if n.UUID == id {
 				return n
 			}
 		}
@@ -47,7 +47,7 @@ func (r *recordIDs) put(n *node) {
 	if r.byID == nil {
 		r.mapAll()
 	}
-	r.byID[n.uuid] = n
+	r.byID[n.UUID] = n
 }
 
 func (r *recordIDs) mapAll() { r.byID = mapped(r.nodes).byID }
@@ -56,7 +56,7 @@ func (r *recordIDs) mapAll() { r.byID = mapped(r.nodes).byID }
 func mapped(nodes []*node) *recordIDs {
 	byID := make(map[string]*node, len(nodes))
 	for _, n := range nodes {
-		byID[n.uuid] = n
+		byID[n.UUID] = n
 	}
 	return &recordIDs{byID: byID}
 }

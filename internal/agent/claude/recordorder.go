@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -13,7 +14,7 @@ func (c *Checker) order() {
 		return
 	}
 	for _, n := range c.nodes {
-		if n.up != nil && n.new == nil && n.up.new == nil && !n.side && n.up.index > n.index && len(n.moves) == 0 && n.hasMessage() && !opening(n.up) && !addedLate(n) && !n.up.retold && !c.overtakesCall(n) {
+		if n.up != nil && n.new == nil && n.up.new == nil && !n.Side && n.up.index > n.index && len(n.moves) == 0 && n.HasMessage() && !opening(n.up) && !addedLate(n) && !n.up.retold && !c.overtakesCall(n) {
 			c.add(&draft{about: n, always: true, Finding: finding.Finding{Rule: faults.RecordOrder, Impact: finding.Notes, Message: "the record comes before its parent"}})
 			return
 		}
@@ -25,10 +26,10 @@ func (c *Checker) order() {
 func (c *Checker) inFrontOfMark() bool {
 	mark := c.tipOf(c.leaf)
 	tip, steps := mark, 0
-	for ; mark != nil && mark.role != roleBoundary && steps <= len(c.nodes); steps++ {
+	for ; mark != nil && mark.Role != content.RoleBoundary && steps <= len(c.nodes); steps++ {
 		mark = mark.up
 	}
-	if mark == nil || steps == 0 || mark.new != nil || len(mark.keeps) == 0 {
+	if mark == nil || steps == 0 || mark.new != nil || len(mark.Keeps) == 0 {
 		return false
 	}
 	path := make([]*node, 0, steps)
@@ -47,7 +48,7 @@ func (c *Checker) inFrontOfMark() bool {
 			early = append(early, n)
 		}
 	}
-	if !late && !slices.ContainsFunc(early, func(n *node) bool { return n.sent() && !c.brought[n] }) {
+	if !late && !slices.ContainsFunc(early, func(n *node) bool { return n.Sent() && !c.brought[n] }) {
 		return false // records that were just moved below the mark in the tree are moved in the file by the next pass
 	}
 	d := c.add(&draft{about: path[0], always: true, Finding: finding.Finding{
@@ -85,13 +86,13 @@ func (c *Checker) inFrontOfMark() bool {
 // changed says whether another finding changes a record or its parent; such a record is not moved.
 func (n *node) changed() bool { return len(n.moves) > 0 || n.changedInside() }
 
-func (n *node) changedInside() bool { return len(n.faults) > 0 || n.dropped != nil || n.mended }
+func (n *node) changedInside() bool { return len(n.Faults) > 0 || n.dropped != nil || n.mended }
 
 // opening says whether nobody has answered yet at this place: the client may write the first prompt, and what it adds to that,
 // after the first records of the answer (seen in 2.1.215, in a terminal).
 func opening(n *node) bool {
 	for steps := 0; n != nil && steps < maxOpening; steps++ {
-		if n.role == roleAssistant || n.role == roleResult {
+		if n.Role == content.RoleAssistant || n.Role == content.RoleResult {
 			return false
 		}
 		n = n.up
@@ -106,7 +107,7 @@ func addedLate(n *node) bool {
 	for steps := 0; p != nil && p.Attachment != "" && steps < maxOpening; steps++ {
 		p = p.up
 	}
-	return p != nil && p != n.up && p.isPrompt() && p.index < n.index
+	return p != nil && p != n.up && p.IsPrompt() && p.index < n.index
 }
 
 // overtakesCall says whether an output was written in front of its call. A client that runs the calls of an answer while that comes in may
@@ -115,8 +116,8 @@ func addedLate(n *node) bool {
 func (c *Checker) overtakesCall(n *node) bool {
 	const atOnce = 100 // milliseconds
 	call := n.up
-	return n.role == roleResult && call.up != nil && call.up.msg == call.msg && call.msg != "" && call.index-n.index <= maxOpening &&
-		n.when >= call.when && (n.when-call.when < atOnce || c.opts.SubAgent)
+	return n.Role == content.RoleResult && call.up != nil && call.up.Msg == call.Msg && call.Msg != "" && call.index-n.index <= maxOpening &&
+		n.When >= call.When && (n.When-call.When < atOnce || c.opts.SubAgent)
 }
 
 // maxOpening is the most records that the client adds to a first prompt.

@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -13,30 +14,30 @@ import (
 // replays says whether a record without a parent begins such a copy: the first answer below it repeats an earlier record's,
 // word for word. It marks the records of the copy.
 func (c *Checker) replays(n *node) bool {
-	if n.role != roleUser {
+	if n.Role != content.RoleUser {
 		return false
 	}
 	if c.saidFirst == nil {
 		c.saidFirst = map[uint64]*node{}
 		for _, m := range c.nodes {
-			if m.hasMessage() && !m.side && c.saidFirst[m.message] == nil {
-				c.saidFirst[m.message] = m
+			if m.HasMessage() && !m.Side && c.saidFirst[m.Message] == nil {
+				c.saidFirst[m.Message] = m
 			}
 		}
 	}
 	again := func(m *node) bool {
-		first := c.saidFirst[m.message] // nil for a record of hist's own
+		first := c.saidFirst[m.Message] // nil for a record of hist's own
 		return first != nil && first != m && first.index < n.index
 	}
 	for _, m := range c.nodes[n.index+1 : min(len(c.nodes), n.index+maxSiblings)] {
-		if m.side || m.role != roleAssistant || m.msg == "" || !rooted(m, n) {
+		if m.Side || m.Role != content.RoleAssistant || m.Msg == "" || !rooted(m, n) {
 			continue
 		}
 		if !again(m) {
 			return false
 		}
 		c.below(n, func(m *node) bool {
-			m.again = m.hasMessage() && !m.side && again(m)
+			m.again = m.HasMessage() && !m.Side && again(m)
 			return true
 		})
 		return true
@@ -49,7 +50,7 @@ func (c *Checker) replays(n *node) bool {
 func (c *Checker) answeredBefore(n *node) bool {
 	if c.firstAnswer == nil {
 		for _, m := range c.nodes {
-			if m.role == roleAssistant && m.sent() && !m.filler && !m.side && m.saysMore() {
+			if m.Role == content.RoleAssistant && m.Sent() && !m.Filler && !m.Side && m.saysMore() {
 				c.firstAnswer = m
 				break
 			}
@@ -71,7 +72,7 @@ func (c *Checker) repeatedEnd() {
 	slices.SortStableFunc(list, func(a, b *node) int { return c.lastPlace(a).Compare(c.lastPlace(b)) }) // of several with one id the client reads the last
 	sent := c.viewOf(list).from(c.leaf)
 	tip := sent.tip
-	if end == nil || tip == nil || tip == end || !slices.ContainsFunc(lost.list, func(n *node) bool { return n.sent() && !n.filler && !sent.has(n) }) {
+	if end == nil || tip == nil || tip == end || !slices.ContainsFunc(lost.list, func(n *node) bool { return n.Sent() && !n.Filler && !sent.has(n) }) {
 		return
 	}
 	d := c.repeated
@@ -79,10 +80,10 @@ func (c *Checker) repeatedEnd() {
 	if leaf := c.ids.get(c.leaf); leaf != nil && tip == leaf {
 		d.Message = "old records were written again, byte for byte, after the end of the session: the client begins at the record that the last last-prompt names and sends nothing of what follows that"
 	}
-	for tip.role == roleLink && tip.up != nil && tip.up.role == roleLink {
+	for tip.Role == content.RoleLink && tip.up != nil && tip.up.Role == content.RoleLink {
 		tip = tip.up
 	}
-	if tip.role == roleLink && tip.index > end.index {
+	if tip.Role == content.RoleLink && tip.index > end.index {
 		c.hang(tip, end, d)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -23,7 +24,7 @@ type resent struct {
 
 // compaction begins to wait for the first request after a summary.
 func (p *proof) compaction(n *node) {
-	if n.summary && !n.side {
+	if n.Summary && !n.Side {
 		p.open = &resent{words: map[string]string{}}
 		p.resent[n] = p.open
 	}
@@ -63,23 +64,23 @@ func (c *Checker) resentBehind(summary, last *node) []*node {
 	tried := map[string]bool{}
 	for i, misses := last.index, 0; i >= 0 && misses < maxSiblings; i-- {
 		n := c.nodes[i]
-		if n.role == roleBoundary && !n.side {
+		if n.Role == content.RoleBoundary && !n.Side {
 			break
 		}
-		if n.side || n.dropped != nil || n.new != nil || !n.sent() || n.summary || n.role == roleResult || tried[n.msg] && n.msg != "" {
+		if n.Side || n.dropped != nil || n.new != nil || !n.Sent() || n.Summary || n.Role == content.RoleResult || tried[n.Msg] && n.Msg != "" {
 			continue
 		}
-		tried[n.msg] = true
+		tried[n.Msg] = true
 		list := []*node{n}
-		if n.role == roleAssistant {
-			list = c.answerRecords(n.msg, n.index)
+		if n.Role == content.RoleAssistant {
+			list = c.answerRecords(n.Msg, n.index)
 		}
-		if !find(c.saysIn(r, n.role, list)) {
+		if !find(c.saysIn(r, n.Role, list)) {
 			misses++
 			continue
 		}
 		kept = append(kept, list...)
-		if n.role == roleAssistant {
+		if n.Role == content.RoleAssistant {
 			kept = append(kept, c.otherOutputs(n)...)
 		}
 	}
@@ -96,7 +97,7 @@ func (c *Checker) resentBehind(summary, last *node) []*node {
 // this one did not see. If the request can't be read again, as in a pipe, it is taken to hold none.
 func (c *Checker) leftOut(t *trunk, winner, head, end *node) bool {
 	answer := t.forks[winner].winner
-	if end.index > winner.index || answer == nil || winner.when != 0 && end.when > winner.when {
+	if end.index > winner.index || answer == nil || winner.When != 0 && end.When > winner.When {
 		return false
 	}
 	i := sort.Search(len(c.proof.whole), func(i int) bool { return winner.Pos().Less(c.proof.whole[i].Pos) })
@@ -114,11 +115,11 @@ func (c *Checker) leftOut(t *trunk, winner, head, end *node) bool {
 	})
 	named := false
 	for n, steps := end, 0; n != nil && steps < maxSiblings; n, steps = n.up, steps+1 {
-		if at, ok := c.endedAt(n.uuid); ok && at.Less(winner.Pos()) {
+		if at, ok := c.endedAt(n.UUID); ok && at.Less(winner.Pos()) {
 			named = true
 		}
-		if n.role == roleAssistant && n.sent() && len(held) > 0 {
-			says := c.saysIn(&resent{}, n.role, c.answerRecords(n.msg, n.index))
+		if n.Role == content.RoleAssistant && n.Sent() && len(held) > 0 {
+			says := c.saysIn(&resent{}, n.Role, c.answerRecords(n.Msg, n.index))
 			for h := range held {
 				if says(h) {
 					return false // the client has sent it, so its link must have been broken later
@@ -134,7 +135,7 @@ func (c *Checker) leftOut(t *trunk, winner, head, end *node) bool {
 
 // saysIn returns a function that says whether a hash is that of the message which some records make together, with or without
 // thinking.
-func (c *Checker) saysIn(r *resent, role role, list []*node) func(hash string) bool {
+func (c *Checker) saysIn(r *resent, role content.Role, list []*node) func(hash string) bool {
 	all, bare := []byte{'['}, []byte{'['}
 	words := ""
 	for _, n := range list {
@@ -147,7 +148,7 @@ func (c *Checker) saysIn(r *resent, role role, list []*node) func(hash string) b
 		i := 0
 		said.ForEach(func(_, b gjson.Result) bool {
 			all = appendElement(all, []byte(b.Raw))
-			if i < len(n.blocks) && n.blocks[i].kind != blockThinking {
+			if i < len(n.Blocks) && n.Blocks[i].Kind != content.BlockThinking {
 				bare = appendElement(bare, []byte(b.Raw))
 			}
 			words = b.Get("text").String()
@@ -155,7 +156,7 @@ func (c *Checker) saysIn(r *resent, role role, list []*node) func(hash string) b
 			return true
 		})
 	}
-	if role == roleAssistant {
+	if role == content.RoleAssistant {
 		whole, thoughtless := messageHash("assistant", append(all, ']')), messageHash("assistant", append(bare, ']'))
 		return func(hash string) bool { return hash == whole || hash == thoughtless }
 	}

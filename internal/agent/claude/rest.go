@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -172,7 +173,7 @@ func (c *Checker) unplaced() {
 	})
 	waits := map[string]bool{} // ids that records name as their parent and that are still missing
 	for _, n := range c.nodes {
-		waits[n.parent] = waits[n.parent] || n.up == nil
+		waits[n.Parent] = waits[n.Parent] || n.up == nil
 	}
 	end := c.tipOf(c.leaf)
 	var placed *node // the message that was restored last
@@ -209,7 +210,7 @@ func (c *Checker) around(line, when int64) (front, behind *node) {
 	i, _ := slices.BinarySearchFunc(c.nodes, line, func(n *node, line int64) int { return cmp.Compare(n.Pos().Line, line) })
 	front, behind = c.mainNear(i-1, -1), c.mainNear(i, 1)
 	f, b := front, behind
-	for steps := 0; f != nil && b != nil && f.when <= b.when && b.when != 0 && b.when < when; steps++ {
+	for steps := 0; f != nil && b != nil && f.When <= b.When && b.When != 0 && b.When < when; steps++ {
 		if steps == maxSiblings {
 			return front, behind
 		}
@@ -221,7 +222,7 @@ func (c *Checker) around(line, when int64) (front, behind *node) {
 // mainNear is the nearest record of the main conversation from an index on, in steps; nil if there is none.
 func (c *Checker) mainNear(i, step int) *node {
 	for steps := 0; i >= 0 && i < len(c.nodes) && steps < maxSiblings; i, steps = i+step, steps+1 {
-		if !c.nodes[i].side {
+		if !c.nodes[i].Side {
 			return c.nodes[i]
 		}
 	}
@@ -270,12 +271,12 @@ func (c *Checker) putBackUnder(id string) bool {
 
 // unsaid says whether the file holds none of a message's calls and outputs, but all calls that it answers.
 func (c *Checker) unsaid(n *node) bool {
-	for id := range n.each(blockCall) {
+	for id := range n.Each(content.BlockCall) {
 		if c.calls()[id] != nil {
 			return false
 		}
 	}
-	for id := range n.each(blockResult) {
+	for id := range n.Each(content.BlockResult) {
 		if c.calls()[id] == nil || len(c.results()[id]) > 0 {
 			return false
 		}
@@ -285,7 +286,7 @@ func (c *Checker) unsaid(n *node) bool {
 
 // goesOnWith says whether a later part of an answer, which has a given stop reason, may be of the same answer as this record.
 func (n *node) goesOnWith(stop any) bool {
-	return n.role == roleAssistant && !n.synthetic && !n.filler && n.Stop != "end_turn" && (n.Stop == "" || stop == nil || stop == n.Stop)
+	return n.Role == content.RoleAssistant && !n.Synthetic && !n.Filler && n.Stop != "end_turn" && (n.Stop == "" || stop == nil || stop == n.Stop)
 }
 
 // nameAnswers gives message ids to parts of answers that have lost theirs: the id of the part that hangs on it, or of the part
@@ -296,8 +297,8 @@ func (c *Checker) nameAnswers() {
 	}
 	below := map[string]string{}
 	for _, n := range c.nodes {
-		if n.role == roleAssistant && n.msg != "" && !n.synthetic && !n.filler && n.parent != "" && !n.side {
-			below[n.parent] = n.msg
+		if n.Role == content.RoleAssistant && n.Msg != "" && !n.Synthetic && !n.Filler && n.Parent != "" && !n.Side {
+			below[n.Parent] = n.Msg
 		}
 	}
 	for id, line := range c.pieces.lines {
@@ -309,7 +310,7 @@ func (c *Checker) nameAnswers() {
 		if msg == "" {
 			i, _ := slices.BinarySearchFunc(c.nodes, line, func(n *node, line int64) int { return cmp.Compare(n.Pos().Line, line) })
 			if front := c.contentBefore(i); front != nil && front.goesOnWith(message["stop_reason"]) {
-				msg = front.msg
+				msg = front.Msg
 			}
 		}
 		message["id"] = cmp.Or(msg, answerID(id))
@@ -319,7 +320,7 @@ func (c *Checker) nameAnswers() {
 // contentBefore is the nearest record in front of an index that has content of the conversation; nil if there is none near.
 func (c *Checker) contentBefore(i int) *node {
 	for steps := 0; i > 0 && steps < maxSiblings; i, steps = i-1, steps+1 {
-		if n := c.nodes[i-1]; !n.side && n.role != roleLink {
+		if n := c.nodes[i-1]; !n.Side && n.Role != content.RoleLink {
 			return n
 		}
 	}

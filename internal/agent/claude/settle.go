@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
@@ -13,7 +14,7 @@ func (c *Checker) add(d *draft) *draft {
 	if d.Pos.Line == 0 {
 		d.Pos, d.Offset = d.about.Pos(), d.about.Offset
 	}
-	d.On, d.Record, d.IDs = d.about.Ref(), d.about.Typ, d.about.uuid
+	d.On, d.Record, d.IDs = d.about.Ref(), d.about.Typ, d.about.UUID
 	c.found = append(c.found, d)
 	return d
 }
@@ -97,7 +98,7 @@ func (c *Checker) settle() {
 func (c *Checker) cutHead() {
 	for _, n := range c.added {
 		wrote, in := n.new.UUID != "", n.edit.in // else the record is as another file has it
-		if in == nil || n.up != nil || n.role == roleBoundary || !wrote && n.parent == "" {
+		if in == nil || n.up != nil || n.Role == content.RoleBoundary || !wrote && n.Parent == "" {
 			continue
 		}
 		in.Headless = !wrote || !c.beganWith(n)
@@ -107,10 +108,10 @@ func (c *Checker) cutHead() {
 // beganWith says whether the file shows that nothing stood in front of a prompt that was put back as the first record: the client wrote
 // about it in front of it, or its request holds nothing else.
 func (c *Checker) beganWith(n *node) bool {
-	if n.role != roleUser {
+	if n.Role != content.RoleUser {
 		return false
 	}
-	announced := len(c.queued) > 0 && c.queued[0].Pos.Less(n.Pos()) || c.snapshots[n.uuid]
+	announced := len(c.queued) > 0 && c.queued[0].Pos.Less(n.Pos()) || c.snapshots[n.UUID]
 	request := c.askedBefore(n)
 	return announced || request != nil && request.first
 }

@@ -1,5 +1,7 @@
 package claude
 
+import "github.com/hist-cli/hist/internal/agent/claude/content"
+
 // some says which rare things there are among a session's records. Most sessions have few, and a step that looks for something
 // no record has can skip its walk over all records. A record that was removed still counts.
 type some struct {
@@ -22,21 +24,21 @@ type some struct {
 
 // note takes a record into account.
 func (s *some) note(n *node) {
-	s.side = s.side || n.side
+	s.side = s.side || n.Side
 	s.mended = s.mended || n.mended
 	s.nameless = s.nameless || n.nameless()
-	s.mistyped = s.mistyped || n.typeLost || n.typeWrong
-	s.odd = s.odd || n.role == roleOther || n.Typ == "progress"
-	s.untimed = s.untimed || n.when == 0 && n.hasMessage()
-	s.marks = s.marks || n.role == roleBoundary
-	s.anew = s.anew || n.beginsAnew()
-	s.bareMarks = s.bareMarks || n.bare
-	s.byHand = s.byHand || n.byHand && !n.side
-	if n.rare != nothing {
-		s.faults = s.faults || len(n.faults) > 0
-		s.sideTexts = s.sideTexts || n.sideAt.End > 0
-		s.pictures = s.pictures || n.pictures > 0
-		s.served = s.served || len(n.served) > 0
-		s.keeps = s.keeps || len(n.keeps) > 0
+	s.mistyped = s.mistyped || n.TypeLost || n.TypeWrong
+	s.odd = s.odd || n.Role == content.RoleOther || n.Typ == "progress"
+	s.untimed = s.untimed || n.When == 0 && n.HasMessage()
+	s.marks = s.marks || n.Role == content.RoleBoundary
+	s.anew = s.anew || n.BeginsAnew()
+	s.bareMarks = s.bareMarks || n.Bare
+	s.byHand = s.byHand || n.ByHand && !n.Side
+	if n.Rare != content.Nothing {
+		s.faults = s.faults || len(n.Faults) > 0
+		s.sideTexts = s.sideTexts || n.SideAt.End > 0
+		s.pictures = s.pictures || n.Pictures > 0
+		s.served = s.served || len(n.Served) > 0
+		s.keeps = s.keeps || len(n.Keeps) > 0
 	}
 }

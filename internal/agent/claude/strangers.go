@@ -56,16 +56,16 @@ func (c *Checker) strangers() {
 		if begun = begun || n.Session == own; !begun || !another(n.Session, own) {
 			kin[n.Session] = true
 		}
-		if other := byID[n.uuid]; other != nil && other.Session != n.Session {
+		if other := byID[n.UUID]; other != nil && other.Session != n.Session {
 			kin[n.Session] = true
 		}
-		byID[n.uuid] = n
+		byID[n.UUID] = n
 	}
 	for _, n := range c.nodes {
 		if kin[n.Session] {
 			continue
 		}
-		p := byID[n.parent]
+		p := byID[n.Parent]
 		hangs, near := p != nil && kin[p.Session], !c.cwds.apart(n.Session, own)
 		kin[n.Session] = hangs && near || !sure && (hangs || near)
 	}
@@ -86,8 +86,8 @@ func (c *Checker) strangers() {
 			continue
 		}
 		d.Edits = append(d.Edits, finding.Edit{At: n.Pos(), Op: finding.Remove})
-		if n.uuid != "" {
-			gone[n.uuid] = n
+		if n.UUID != "" {
+			gone[n.UUID] = n
 		}
 	}
 	if len(kept) < len(c.nodes) {
@@ -102,7 +102,7 @@ func (c *Checker) bookkeeper(rec *session.Record) string {
 	if len(c.sessions) > 0 {
 		last = c.sessions[len(c.sessions)-1]
 	}
-	of := c.reader.keeper.As(last, rec, format.FieldSession)
+	of := c.reader.Keeper.As(last, rec, format.FieldSession)
 	if of != last && of != "" && len(c.sessions) < maxCwds {
 		c.sessions = append(c.sessions, of)
 	}
@@ -180,12 +180,12 @@ func (c *Checker) stranger(n *node) *draft {
 func (c *Checker) withoutStrangers(gone map[string]*node, d *draft) {
 	above := make(map[string]string, len(gone)) // the id of the nearest record known above each, by ids
 	for id, n := range gone {
-		above[id] = n.parent
+		above[id] = n.Parent
 	}
 	for i, n := range c.nodes {
 		n.index = i
-		if id := top(above, n.parent); id != n.parent && id != "" {
-			n.rename(n.parent, id, d)
+		if id := top(above, n.Parent); id != n.Parent && id != "" {
+			n.rename(n.Parent, id, d)
 		}
 	}
 	c.ends = slices.DeleteFunc(c.ends, func(e namedEnd) bool {

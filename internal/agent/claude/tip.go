@@ -2,12 +2,14 @@ package claude
 
 import (
 	"slices"
+
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 )
 
 // lastLink is the last record of the file that the newest client may begin at.
 func (c *Checker) lastLink() *node {
 	for _, n := range slices.Backward(c.nodes) {
-		if !n.side && n.dropped == nil && n.Typ != "progress" && !c.unread(n) && !c.besideCall(n) {
+		if !n.Side && n.dropped == nil && n.Typ != "progress" && !c.unread(n) && !c.besideCall(n) {
 			return n
 		}
 	}
@@ -17,7 +19,7 @@ func (c *Checker) lastLink() *node {
 // saysAnything says whether there is a message at or above a record. The newest client takes no end that has none, such as a
 // record that it added to a lost answer (measured).
 func saysAnything(n *node) bool {
-	for n != nil && !n.hasMessage() && n.role != roleBoundary {
+	for n != nil && !n.HasMessage() && n.Role != content.RoleBoundary {
 		n = n.up
 	}
 	return n != nil
@@ -27,16 +29,16 @@ func saysAnything(n *node) bool {
 // itself. With parallel calls, the client may go on from another one than the end that it recorded while they ran (measured
 // with 2.1.330).
 func answerHead(n *node) *node {
-	if n == nil || n.role != roleResult && (n.role != roleAssistant || !n.calls()) {
+	if n == nil || n.Role != content.RoleResult && (n.Role != content.RoleAssistant || !n.Calls()) {
 		return n
 	}
 	head := n
 	msg := ""
 	for p, steps := n, 0; p != nil && steps < maxSiblings; p, steps = p.up, steps+1 {
 		switch {
-		case p.role == roleResult:
-		case p.role == roleAssistant && p.msg != "" && (msg == "" || p.msg == msg):
-			head, msg = p, p.msg
+		case p.Role == content.RoleResult:
+		case p.Role == content.RoleAssistant && p.Msg != "" && (msg == "" || p.Msg == msg):
+			head, msg = p, p.Msg
 		default:
 			return head
 		}
@@ -52,7 +54,7 @@ func (c *Checker) newestBelow(n *node) *node {
 	}
 	best := n
 	c.below(n, func(m *node) bool {
-		if m.index > best.index && !m.side && m.dropped == nil && !c.unread(m) && !c.besideCall(m) {
+		if m.index > best.index && !m.Side && m.dropped == nil && !c.unread(m) && !c.besideCall(m) {
 			best = m
 		}
 		return true
@@ -65,8 +67,8 @@ func (c *Checker) newestBelow(n *node) *node {
 func (c *Checker) latestBelow(n *node) *node {
 	best := n
 	c.below(n, func(m *node) bool {
-		if m != n && !m.side && m.dropped == nil && !c.unread(m) && !c.besideCall(m) &&
-			(best == n || m.when > best.when || m.when == best.when && m.index > best.index) {
+		if m != n && !m.Side && m.dropped == nil && !c.unread(m) && !c.besideCall(m) &&
+			(best == n || m.When > best.When || m.When == best.When && m.index > best.index) {
 			best = m
 		}
 		return true
@@ -77,7 +79,7 @@ func (c *Checker) latestBelow(n *node) *node {
 // besideCall says whether a record is an output beside the path, which the client sends together with its call: more hangs on that
 // behind it.
 func (c *Checker) besideCall(m *node) bool {
-	if m.role != roleResult || m.up == nil || m.many != 0 || m.up.many < 2 {
+	if m.Role != content.RoleResult || m.up == nil || m.many != 0 || m.up.many < 2 {
 		return false
 	}
 	k := m.up.last
@@ -92,10 +94,10 @@ func (c *Checker) deepest(n *node) *node {
 	for steps := 0; steps <= len(c.nodes); steps++ {
 		var next *node
 		for m := n.first; m != nil; m = m.latter {
-			if m.side || m.dropped != nil || c.unread(m) || c.besideCall(m) {
+			if m.Side || m.dropped != nil || c.unread(m) || c.besideCall(m) {
 				continue
 			}
-			if next == nil || m.when > next.when {
+			if next == nil || m.When > next.When {
 				next = m
 			}
 		}

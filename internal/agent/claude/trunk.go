@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 )
 
@@ -34,14 +35,14 @@ func (t *trunk) walk() {
 		next = p
 		t.forks[p] = f
 		way = append(way, f)
-		if p.hasMessage() {
+		if p.HasMessage() {
 			said = p
 		}
 	}
 	called := false
 	for _, f := range slices.Backward(way) {
-		if f.at.hasMessage() {
-			called = f.at.role == roleAssistant && f.at.calls()
+		if f.at.HasMessage() {
+			called = f.at.Role == content.RoleAssistant && f.at.Calls()
 		}
 		f.inTurn = called
 	}
@@ -52,16 +53,16 @@ func (t *trunk) walk() {
 // its prompt on the end that an old last-prompt record names (reported of 2.1.245 and 2.1.246).
 func (t *trunk) continuesByItself(first *node) bool {
 	answer := t.forks[first].winner
-	return first.role == roleUser && first.meta && answer != nil && answer.role == roleAssistant
+	return first.Role == content.RoleUser && first.Meta && answer != nil && answer.Role == content.RoleAssistant
 }
 
 // asked is the user's prompt that follows what the client says by itself from first on; first itself if there is none.
 func (t *trunk) asked(first *node) *node {
 	n := first
-	for n != nil && n.role == roleUser && n.meta {
+	for n != nil && n.Role == content.RoleUser && n.Meta {
 		n = t.forks[n].winner
 	}
-	if n == nil || !n.isPrompt() {
+	if n == nil || !n.IsPrompt() {
 		return first
 	}
 	return n
@@ -70,7 +71,7 @@ func (t *trunk) asked(first *node) *node {
 // toldLate says whether the trunk leaves a branch only because of a record that the client held back until after the branch had
 // ended: that of an API error that was tried again, which is written before the next prompt (reported of 2.1.170).
 func (f *fork) toldLate(end *node) bool {
-	return f.next != nil && f.next.role == roleLink && f.next.index > end.index && f.next.when != 0 && f.next.when < end.when
+	return f.next != nil && f.next.Role == content.RoleLink && f.next.index > end.index && f.next.When != 0 && f.next.When < end.When
 }
 
 // answersBranch says whether the trunk goes on with the output of a call on a branch, at head or below it. An output belongs
@@ -88,7 +89,7 @@ func (f *fork) answersBranch(c *Checker, t *trunk, head *node) bool {
 
 // behindOutputs is the first record on the trunk, from n on, that is not an output: parallel calls each have one.
 func (t *trunk) behindOutputs(n *node) *node {
-	for steps := 0; n.role == roleResult && steps < maxSiblings; steps++ {
+	for steps := 0; n.Role == content.RoleResult && steps < maxSiblings; steps++ {
 		next := t.forks[n].winner
 		if next == nil {
 			break
@@ -103,11 +104,11 @@ func (t *trunk) holds(n *node) bool { return t.forks[n] != nil && t.forks[n].at 
 
 // inAnswer says whether a prompt hangs on a part of an answer that another part follows: a rewind never does that.
 func (f *fork) inAnswer() bool {
-	if !f.winner.isPrompt() || f.at.role != roleAssistant || f.at.msg == "" {
+	if !f.winner.IsPrompt() || f.at.Role != content.RoleAssistant || f.at.Msg == "" {
 		return false
 	}
 	for k := f.at.first; k != nil; k = k.latter {
-		if k.role == roleAssistant && k.msg == f.at.msg && k.sent() && k.dropped == nil {
+		if k.Role == content.RoleAssistant && k.Msg == f.at.Msg && k.Sent() && k.dropped == nil {
 			return true
 		}
 	}
@@ -117,31 +118,31 @@ func (f *fork) inAnswer() bool {
 // skipsAnswer says whether a prompt hangs on a tool's output, or on another prompt, although the model has answered that to its
 // end. A user who goes back picks a prompt, and goes on from that prompt's parent.
 func (f *fork) skipsAnswer(t *trunk, head, end *node) bool {
-	for end != head && !end.hasMessage() {
+	for end != head && !end.HasMessage() {
 		end = end.up
 	}
-	if f.at == nil || firstSaid(head).role != roleAssistant || !end.endsTurn() {
+	if f.at == nil || firstSaid(head).Role != content.RoleAssistant || !end.endsTurn() {
 		return false
 	}
 	next := t.behindOutputs(f.winner) // the answer to parallel calls may hang on any of their outputs
-	return next.isPrompt() && (next != f.winner || f.at.role == roleResult || f.at.isPrompt() && !f.at.asksNothing)
+	return next.IsPrompt() && (next != f.winner || f.at.Role == content.RoleResult || f.at.IsPrompt() && !f.at.AsksNothing)
 }
 
 // goesOn says whether a prompt hangs in the middle of an answer that the trunk goes on with: on a call whose output is there, or on a part
 // that another part follows. A user who goes back hangs nothing there, but another client may, or the prompt's parent is wrong.
 func (f *fork) goesOn(prompt *node) bool {
-	if !prompt.isPrompt() || f.at == nil || f.at.role != roleAssistant {
+	if !prompt.IsPrompt() || f.at == nil || f.at.Role != content.RoleAssistant {
 		return false
 	}
-	if f.winner.role == roleAssistant {
-		return f.at.msg != "" && f.winner.msg == f.at.msg
+	if f.winner.Role == content.RoleAssistant {
+		return f.at.Msg != "" && f.winner.Msg == f.at.Msg
 	}
-	return slices.ContainsFunc(f.winner.ids(blockResult), func(id string) bool { return f.at.says(blockCall, id) })
+	return slices.ContainsFunc(f.winner.IDs(content.BlockResult), func(id string) bool { return f.at.Says(content.BlockCall, id) })
 }
 
 // firstSaid is the first message of a branch, past what the client added where it begins; the branch's head if there is none.
 func firstSaid(head *node) *node {
-	for steps := 0; head.role == roleLink && head.first != nil && head.many == 1 && steps < maxSiblings; steps++ {
+	for steps := 0; head.Role == content.RoleLink && head.first != nil && head.many == 1 && steps < maxSiblings; steps++ {
 		head = head.first
 	}
 	return head
@@ -149,7 +150,7 @@ func firstSaid(head *node) *node {
 
 // endsTurn says whether a record ends a turn. Up to 2.1.2, clients do not write why the model stopped, or not in each record.
 func (n *node) endsTurn() bool {
-	return n.Stop == "end_turn" || n.Stop == "" && n.Version != "" && format.Before(n.Version, firstProgress) && n.role == roleAssistant && !n.synthetic && slices.ContainsFunc(n.blocks, func(b block) bool { return b.kind == blockText })
+	return n.Stop == "end_turn" || n.Stop == "" && n.Version != "" && format.Before(n.Version, firstProgress) && n.Role == content.RoleAssistant && !n.Synthetic && slices.ContainsFunc(n.Blocks, func(b content.Block) bool { return b.Kind == content.BlockText })
 }
 
 // movable is the record to hang behind another branch, to put that in front of the rest of the trunk: the next message, or, if

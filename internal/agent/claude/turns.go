@@ -1,30 +1,15 @@
 package claude
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
-	"github.com/hist-cli/hist/internal/session"
 )
-
-// saysOver says whether a client tells with a record how a turn ended: it prints what a command has given, notes how long the turn took,
-// or that the user's limit of turns or a hook has ended it (2.1.100 and 2.1.332, measured; up to 2.1.2 the last two leave no word).
-func (n *facts) saysOver(rec *session.Record) bool {
-	switch n.Typ {
-	case "attachment":
-		kind := string(format.Text(rec, format.FieldAttachment))
-		return kind == "max_turns_reached" || kind == "hook_stopped_continuation"
-	case "system":
-		kind := string(format.Text(rec, format.FieldSubtype))
-		return kind == "local_command" || kind == "turn_duration"
-	}
-	return n.synthetic || n.Typ == "user" && bytes.HasPrefix(format.Field(rec, format.FieldContent), []byte(format.StoppedByHook))
-}
 
 // lastTurn reports that the session ends in the middle of a turn.
 func (c *Checker) lastTurn() {
@@ -32,10 +17,10 @@ func (c *Checker) lastTurn() {
 		return
 	}
 	last := c.tipOf(c.leaf)
-	for last != nil && !last.over && (!last.sent() || last.filler || last.meta || last.dropped != nil) {
+	for last != nil && !last.Over && (!last.Sent() || last.Filler || last.Meta || last.dropped != nil) {
 		last = last.up
 	}
-	if last != nil && last.over {
+	if last != nil && last.Over {
 		return // the client itself says how the turn ended
 	}
 	if last == nil || last.new != nil || slices.ContainsFunc(c.found, func(d *draft) bool { return d.Rule == faults.UnfinishedCall }) {
@@ -45,12 +30,12 @@ func (c *Checker) lastTurn() {
 		c.add(&draft{about: last, always: true, Finding: finding.Finding{Rule: rule, Impact: finding.Notes, Message: message}})
 	}
 	switch {
-	case last.isPrompt() && !last.asksNothing:
+	case last.IsPrompt() && !last.AsksNothing:
 		note(check.UnansweredPrompt, "the last prompt got no answer")
-	case last.role == roleResult && c.answersForm(last): // that was the answer
-	case last.role == roleResult && !last.denied && !format.Before(last.Version, "1.0.128"): // older ones do not record an error here either
+	case last.Role == content.RoleResult && c.answersForm(last): // that was the answer
+	case last.Role == content.RoleResult && !last.Denied && !format.Before(last.Version, "1.0.128"): // older ones do not record an error here either
 		note(faults.CutTurn, "the last turn stopped between a tool's output and the model's next answer")
-	case last.role == roleAssistant && last.Stop == "" && len(last.ids(blockCall)) == 0 && last.Version != "" && !format.Before(last.Version, "2.1.100") && format.Before(last.Version, "2.1.216"):
+	case last.Role == content.RoleAssistant && last.Stop == "" && len(last.IDs(content.BlockCall)) == 0 && last.Version != "" && !format.Before(last.Version, "2.1.100") && format.Before(last.Version, "2.1.216"):
 		note(faults.CutTurn, "the last answer was cut off in the middle: the client took what had come for all of it")
 	}
 }
@@ -59,7 +44,7 @@ func (c *Checker) lastTurn() {
 // --json-schema a turn ends so (2.1.332, measured).
 func (c *Checker) answersForm(result *node) bool {
 	call := c.callOf(result)
-	return call != nil && slices.ContainsFunc(call.blocks, func(b block) bool { return b.kind == blockCall && b.name == "StructuredOutput" })
+	return call != nil && slices.ContainsFunc(call.Blocks, func(b content.Block) bool { return b.Kind == content.BlockCall && b.Name == "StructuredOutput" })
 }
 
 // reachable reports how much of the session the client sends, if damage has made that less.

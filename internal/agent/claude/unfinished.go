@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -28,27 +29,27 @@ func (c *Checker) closeCall(n *node, id string) *node {
 		d.Impact, d.Message = finding.Rejects, "the call was not answered: the client was stopped while it ran, and sends the call without an output"
 	}
 	end, up := c.closed.end, c.closed.up
-	if c.closed.of != n || n.msg == "" {
+	if c.closed.of != n || n.Msg == "" {
 		end, up = c.chained(c.lastSpoken(), d) // of the same answer: see endsWith
 	}
-	m := c.insertResult(d, n, id, format.NewID("result", n.uuid, id), end, finding.After)
+	m := c.insertResult(d, n, id, format.NewID("result", n.UUID, id), end, finding.After)
 	if up != n {
 		c.hang(m, up, d)
 	}
 	c.closed = closed{n, end, m}
-	m.new.Parent, m.new.When = m.up.uuid, c.afterAll() // old clients begin at the latest record
-	m.when = m.new.When
+	m.new.Parent, m.new.When = m.up.UUID, c.afterAll() // old clients begin at the latest record
+	m.When = m.new.When
 	m.edit.in.Edits[m.edit.at].New.Literal = m.new.JSON(c.beside)
 	return m
 }
 
 // waitBehind gives a prompt that hist has restored a time behind that of the output after which it comes.
 func (c *Checker) waitBehind(prompt, output *node) {
-	if output.when == 0 || prompt.when > output.when {
+	if output.When == 0 || prompt.When > output.When {
 		return
 	}
 	prompt.new.When = c.afterAll()
-	prompt.when = prompt.new.When
+	prompt.When = prompt.new.When
 	prompt.edit.in.Edits[prompt.edit.at].New.Literal = prompt.new.JSON(c.beside)
 }
 
@@ -86,14 +87,14 @@ func (c *Checker) chained(call *node, d *draft) (end, up *node) {
 // endsWith says whether the session ends with the answer that a call belongs to: nothing else was said after it.
 func (c *Checker) endsWith(n *node) bool {
 	last := c.lastSpoken()
-	return last == n || last != nil && last.role == roleAssistant && last.msg == n.msg && n.msg != ""
+	return last == n || last != nil && last.Role == content.RoleAssistant && last.Msg == n.Msg && n.Msg != ""
 }
 
 // lastSpoken is the last message that is not an output, nil if there is none.
 func (c *Checker) lastSpoken() *node {
 	if c.lastSaid == nil {
 		for _, m := range c.nodes {
-			if !m.side && m.hasMessage() && m.role != roleResult {
+			if !m.Side && m.HasMessage() && m.Role != content.RoleResult {
 				c.lastSaid = m
 			}
 		}
@@ -105,12 +106,12 @@ func (c *Checker) lastSpoken() *node {
 // file, then those that hist added.
 func (c *Checker) answerOf(n *node) (last *node, outputs []*node) {
 	first := n
-	for i := n.index - 1; n.msg != "" && i >= 0 && i > n.index-maxSiblings; i-- {
-		if m := c.nodes[i]; m.role == roleAssistant && m.msg == n.msg {
+	for i := n.index - 1; n.Msg != "" && i >= 0 && i > n.index-maxSiblings; i-- {
+		if m := c.nodes[i]; m.Role == content.RoleAssistant && m.Msg == n.Msg {
 			first = m
 		}
 	}
-	if n.msg == "" {
+	if n.Msg == "" {
 		return n, nil
 	}
 	calls, results := c.parallel(first)
@@ -128,8 +129,8 @@ func (c *Checker) answerOf(n *node) (last *node, outputs []*node) {
 func (c *Checker) afterAll() int64 {
 	if c.newest == 0 {
 		for _, n := range c.all() {
-			if n.sent() && !n.side {
-				c.newest = max(c.newest, n.when)
+			if n.Sent() && !n.Side {
+				c.newest = max(c.newest, n.When)
 			}
 		}
 	}

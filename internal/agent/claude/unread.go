@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -11,7 +12,7 @@ import (
 func (c *Checker) unknownLinks() {
 	above := map[*node]*node{} // for a record that is not read, the nearest one above it that is
 	for _, n := range c.nodes {
-		if n.side || n.up == nil || !c.unread(n.up) {
+		if n.Side || n.up == nil || !c.unread(n.up) {
 			continue
 		}
 		bad := n.up
@@ -36,7 +37,7 @@ func (c *Checker) unknownLinks() {
 	}
 }
 
-func quoteType(t string) string { return `"` + clip(t) + `"` }
+func quoteType(t string) string { return `"` + content.Clip(t) + `"` }
 
 // firstProgress is the first version known to write progress records. Versions up to 2.1.2 neither write them nor read on
 // above one.
@@ -48,5 +49,5 @@ func (c *Checker) unread(n *node) bool {
 	if n.Typ == "progress" && (c.opts.For != "" && format.Before(c.opts.For, "2.1.100") || c.opts.For == "" && format.Before(n.Version, firstProgress)) {
 		return true
 	}
-	return n.role == roleOther && n.Typ != "progress" && !format.NewerThanKnown(n.Version)
+	return n.Role == content.RoleOther && n.Typ != "progress" && !format.NewerThanKnown(n.Version)
 }

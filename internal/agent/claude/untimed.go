@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -16,12 +17,12 @@ func (c *Checker) untimed() {
 	last := c.lastMessage()
 	var earlier int64 // the latest time in front of the record
 	for _, n := range c.nodes {
-		if n.when != 0 {
-			earlier = max(earlier, n.when)
+		if n.When != 0 {
+			earlier = max(earlier, n.When)
 			continue
 		}
-		stumbles := n == last && c.readBy("2.1.120", "2.1.330") || n.role == roleResult && c.readBy("2.1.100", "2.1.300")
-		if n.side || !n.hasMessage() || !stumbles && !n.torn {
+		stumbles := n == last && c.readBy("2.1.120", "2.1.330") || n.Role == content.RoleResult && c.readBy("2.1.100", "2.1.300")
+		if n.Side || !n.HasMessage() || !stumbles && !n.torn {
 			continue
 		}
 		d := c.add(&draft{about: n, always: stumbles, Finding: finding.Finding{
@@ -30,8 +31,8 @@ func (c *Checker) untimed() {
 		}})
 		when, next := earlier+1, c.timedNear(n, 1)
 		switch {
-		case next != nil && (earlier == 0 || next.when < when): // the record in front may be another client's, and later
-			when = next.when
+		case next != nil && (earlier == 0 || next.When < when): // the record in front may be another client's, and later
+			when = next.When
 		case earlier == 0:
 			when = noTime + int64(n.index)
 		}
@@ -39,7 +40,7 @@ func (c *Checker) untimed() {
 		n.change().clock = placed{d, len(d.Edits)}
 		d.Edits = append(d.Edits, n.timed(when))
 		if c.chosen(d) {
-			n.when = when
+			n.When = when
 		}
 	}
 }
@@ -47,20 +48,20 @@ func (c *Checker) untimed() {
 // beforeItsOwn is a time, but just before that of a record that hangs on this one, if the two stand elsewhere than they should: the
 // lines may have changed places, or this one hangs on nothing in the file.
 func (c *Checker) beforeItsOwn(n *node, when int64) int64 {
-	p := c.ids.get(n.parent)
-	for _, k := range c.naming(n.uuid) {
-		swapped, loose := k.when <= when && k.index < n.index, n.parent != "" && p == nil && k.when > when
-		if k.parent == n.uuid && k.when != 0 && (swapped || loose) {
-			when = k.when - 1
+	p := c.ids.get(n.Parent)
+	for _, k := range c.naming(n.UUID) {
+		swapped, loose := k.When <= when && k.index < n.index, n.Parent != "" && p == nil && k.When > when
+		if k.Parent == n.UUID && k.When != 0 && (swapped || loose) {
+			when = k.When - 1
 		}
 	}
 	switch {
 	case p == nil:
 		return when
 	case p.index > n.index: // of two with one time, clients send the one that stands in front first
-		return max(when, p.when+1)
+		return max(when, p.When+1)
 	}
-	return max(when, p.when)
+	return max(when, p.When)
 }
 
 // setTime gives a record a time, replacing the one that it was given when it was closed.
@@ -75,7 +76,7 @@ func (c *Checker) setTime(n *node, when int64, d *draft) {
 // lastMessage is the last record of the file with a message of the conversation, nil if there is none.
 func (c *Checker) lastMessage() *node {
 	for _, n := range slices.Backward(c.nodes) {
-		if n.hasMessage() && !n.side {
+		if n.HasMessage() && !n.Side {
 			return n
 		}
 	}

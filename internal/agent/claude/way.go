@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/agent/claude/reader"
@@ -43,13 +44,13 @@ type view struct {
 func newView(list []*node, numbers int, up func(i int) int32, find func(id string) int32) *view {
 	v := &view{list: list, find: find, numbers: numbers, sent: map[string]*nodeSet{}}
 	v.session.Records = make([]reader.Record, len(list))
-	v.session.Answer = func(i int) string { return list[i].msg }
-	v.session.Calls = func(i int) iter.Seq[string] { return list[i].each(blockCall) }
-	v.session.Outputs = func(i int) iter.Seq[string] { return list[i].each(blockResult) }
+	v.session.Answer = func(i int) string { return list[i].Msg }
+	v.session.Calls = func(i int) iter.Seq[string] { return list[i].Each(content.BlockCall) }
+	v.session.Outputs = func(i int) iter.Seq[string] { return list[i].Each(content.BlockResult) }
 	for i, n := range list {
 		v.session.Records[i] = reader.Record{
-			When: n.when, Up: up(i), Role: n.readAs(), Side: n.side, Mute: !n.sent() || n.filler, Progress: n.Typ == "progress",
-			Asks: n.role == roleAssistant && n.calls(),
+			When: n.When, Up: up(i), Role: n.readAs(), Side: n.Side, Mute: !n.Sent() || n.Filler, Progress: n.Typ == "progress",
+			Asks: n.Role == content.RoleAssistant && n.Calls(),
 		}
 	}
 	return v
@@ -57,16 +58,16 @@ func newView(list []*node, numbers int, up func(i int) int32, find func(id strin
 
 // readAs is what a record is to the newest client. What a newer version than is known has written may be of a type that its client follows.
 func (n *node) readAs() reader.Role {
-	switch n.role {
-	case roleUser:
+	switch n.Role {
+	case content.RoleUser:
 		return reader.Prompt
-	case roleResult:
+	case content.RoleResult:
 		return reader.Output
-	case roleAssistant:
+	case content.RoleAssistant:
 		return reader.Answer
-	case roleBoundary:
+	case content.RoleBoundary:
 		return reader.Mark
-	case roleLink:
+	case content.RoleLink:
 		return reader.Link
 	}
 	if n.Typ == "progress" || format.NewerThanKnown(n.Version) {
@@ -113,7 +114,7 @@ func (v *view) set(way reader.Way) *nodeSet {
 func (c *Checker) asItIs(nodes []*node) (v *view, whole bool) {
 	broken := c.brokenFor()
 	unread := func(n *node) bool {
-		return n.typeLost || n.mended && broken[n.Pos().Line] && !c.leads(n) || c.unread(n)
+		return n.TypeLost || n.mended && broken[n.Pos().Line] && !c.leads(n) || c.unread(n)
 	}
 	ids := &c.ids
 	maybe := c.some.mended || c.some.mistyped || c.some.odd
@@ -127,10 +128,10 @@ func (c *Checker) asItIs(nodes []*node) (v *view, whole bool) {
 		return int32(n.number) // none has been removed when they were numbered
 	}
 	up := func(i int) int32 {
-		switch id := nodes[i].parent; {
+		switch id := nodes[i].Parent; {
 		case id == "":
 			return reader.None
-		case whole && i > 0 && nodes[i-1].uuid == id:
+		case whole && i > 0 && nodes[i-1].UUID == id:
 			return int32(i - 1)
 		default:
 			return at(ids.before(nodes[i].index, id))
@@ -139,8 +140,8 @@ func (c *Checker) asItIs(nodes []*node) (v *view, whole bool) {
 	find := func(id string) int32 { return at(ids.get(id)) }
 	v = newView(nodes, c.numbers, up, find)
 	v.session.Keeps = func(i int) (list []int32) {
-		for _, k := range nodes[i].keeps {
-			if list = append(list, find(k.uuid)); list[len(list)-1] < 0 {
+		for _, k := range nodes[i].Keeps {
+			if list = append(list, find(k.UUID)); list[len(list)-1] < 0 {
 				return nil // all of them, or none
 			}
 		}
@@ -151,8 +152,8 @@ func (c *Checker) asItIs(nodes []*node) (v *view, whole bool) {
 			if unread(n) {
 				r.Role = reader.Unread
 			}
-			r.Nameless = n.uuid == ""
-			r.Old = !r.Nameless && r.Role != reader.Unread && ids.get(n.uuid) != n
+			r.Nameless = n.UUID == ""
+			r.Old = !r.Nameless && r.Role != reader.Unread && ids.get(n.UUID) != n
 		}
 	}
 	return v, whole
@@ -169,7 +170,7 @@ func (c *Checker) seen(nodes []*node) int64 {
 	if sent.round {
 		c.circled = sent
 	}
-	holds := func(n *node) bool { return !n.side && n.sent() && !n.filler }
+	holds := func(n *node) bool { return !n.Side && n.Sent() && !n.Filler }
 	for _, n := range sent.list {
 		if holds(n) {
 			c.Summary.Reached++
@@ -280,7 +281,7 @@ func (c *Checker) sentAfter() *nodeSet {
 	}
 	sent := &nodeSet{in: slices.Clone(now.in), list: slices.Clone(now.list), tip: now.tip, kept: now.kept}
 	for _, n := range c.nodes {
-		if n.dropped != nil || !n.sent() && sent.has(n.up) {
+		if n.dropped != nil || !n.Sent() && sent.has(n.up) {
 			sent.add(n)
 		}
 	}
@@ -290,8 +291,8 @@ func (c *Checker) sentAfter() *nodeSet {
 // count is how many content blocks are sent.
 func count(sent *nodeSet) (blocks int64) {
 	for _, n := range sent.list {
-		if n.sent() && !n.filler && n.dropped == nil {
-			blocks += int64(len(n.blocks))
+		if n.Sent() && !n.Filler && n.dropped == nil {
+			blocks += int64(len(n.Blocks))
 		}
 	}
 	return blocks

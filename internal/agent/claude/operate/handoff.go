@@ -88,7 +88,7 @@ func put(b *bytes.Buffer, rec map[string]any) {
 	}
 }
 
-// blocksOf are a step's words and images.
+// BlocksOf are a step's words and images.
 func blocksOf(s surgery.Step) (list []any) {
 	if s.Text != "" {
 		list = append(list, map[string]any{"type": "text", "text": s.Text})

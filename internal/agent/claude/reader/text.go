@@ -236,7 +236,7 @@ func oldModel(name string) bool {
 	return n > 0 && (numbers[0] < 4 || numbers[0] == 4 && numbers[1] < 5)
 }
 
-// isPrompt says whether a record begins a turn.
+// IsPrompt says whether a record begins a turn.
 func (r *record) isPrompt() bool {
 	if r.Role != Prompt || r.Side || r.meta || r.summary || r.Mute {
 		return false

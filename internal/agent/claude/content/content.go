@@ -1,4 +1,4 @@
-package claude
+package content
 
 import (
 	"bytes"
@@ -13,142 +13,143 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// fault is one thing that is wrong with a record's content, and how to mend it.
-type fault struct {
-	rule    *finding.Rule
-	message string
-	at      int // in bytes from the beginning of the record
-	fix     finding.Fix
-	source  string
-	cuts    []finding.Cut
-	drop    bool // nothing is left of the record without it: the record is removed
-	impact  faults.ByVersion
-	dropped bool // it is about an empty text of an answer, which some versions don't send anyway
-	blank   bool // that text is white space, not ""
-	lost    int64
+// Fault is one thing that is wrong with a record's content, and how to mend it.
+type Fault struct {
+	Rule    *finding.Rule
+	Message string
+	At      int // in bytes from the beginning of the record
+	Fix     finding.Fix
+	Source  string
+	Cuts    []finding.Cut
+	Drop    bool // nothing is left of the record without it: the record is removed
+	Impact  faults.ByVersion
+	Dropped bool // it is about an empty text of an answer, which some versions don't send anyway
+	Blank   bool // that text is white space, not ""
+	Lost    int64
 }
 
 // Placeholders for content that is gone, which tell the model so.
 const (
 	noWords      = "(no output)"
-	lostPrompt   = "[hist: a prompt stood here; its text was lost from the session file]"
-	emptyPrompt  = "[hist: this prompt is empty in the session file]"
-	lostText     = "[hist: the text of this answer is not in the session file]"
-	lostResult   = "[hist: the output of this call was lost from the session file; its outcome is unknown. Check the state before running it again.]"
-	stoppedCall  = "[hist: the client was stopped while this call ran; its outcome is unknown. Check the state before running it again.]"
-	lostInput    = "[hist: what this call was given was lost from the session file]"
-	lostToolName = "unknown_tool"
+	LostPrompt   = "[hist: a prompt stood here; its text was lost from the session file]"
+	EmptyPrompt  = "[hist: this prompt is empty in the session file]"
+	LostText     = "[hist: the text of this answer is not in the session file]"
+	LostResult   = "[hist: the output of this call was lost from the session file; its outcome is unknown. Check the state before running it again.]"
+	StoppedCall  = "[hist: the client was stopped while this call ran; its outcome is unknown. Check the state before running it again.]"
+	LostInput    = "[hist: what this call was given was lost from the session file]"
+	LostToolName = "unknown_tool"
 )
 
-func (n *facts) fault(f fault) { n.own().faults = append(n.faults, f) }
+// Fault notes that something is wrong with the record.
+func (n *Facts) Fault(f Fault) { n.Own().Faults = append(n.Faults, f) }
 
-func (n *facts) badMessage(rec *session.Record) {
-	f := fault{
-		rule: faults.BadMessage, message: "the message has no content", fix: finding.SetAside, drop: true, lost: 1,
-		impact: faults.ByVersion{Old: finding.Blocks, Middle: finding.Blocks, Newest: finding.Loses},
+func (n *Facts) badMessage(rec *session.Record) {
+	f := Fault{
+		Rule: faults.BadMessage, Message: "the message has no content", Fix: finding.SetAside, Drop: true, Lost: 1,
+		Impact: faults.ByVersion{Old: finding.Blocks, Middle: finding.Blocks, Newest: finding.Loses},
 	}
-	f.at, n.own().emptySpan = rec.Spans[format.FieldMessage].Start, rec.Spans[format.FieldContent]
-	if raw := format.Field(rec, format.FieldMessage); n.emptySpan.End == 0 && len(raw) > 2 && raw[0] == '{' {
-		n.own().contentAt = f.at + 1
+	f.At, n.Own().EmptySpan = rec.Spans[format.FieldMessage].Start, rec.Spans[format.FieldContent]
+	if raw := format.Field(rec, format.FieldMessage); n.EmptySpan.End == 0 && len(raw) > 2 && raw[0] == '{' {
+		n.Own().ContentAt = f.At + 1
 	}
-	n.fault(f)
+	n.Fault(f)
 }
 
 // loneBlock reads a message whose content is one sound block, and not a list with it: some converters make that of a list of one. It
 // says whether that is so.
-func (n *facts) loneBlock(rec *session.Record, with *tools) bool {
+func (n *Facts) loneBlock(rec *session.Record, with *Tools) bool {
 	at := rec.Spans[format.FieldContent]
 	v := with.parts.Cut(at.Of(rec.Raw))
 	if !knownBlock(string(v.Word(format.KeyType))) {
 		return false
 	}
 	with.add(v, at.Start)
-	n.blocks = with.keepBlocks()
-	if faults := len(n.faults); n.checkBlock(rec, &n.blocks[0], v, &with.keeper) || len(n.faults) > faults {
-		n.own().faults, n.blocks = n.faults[:faults], nil
+	n.Blocks = with.keepBlocks()
+	if faults := len(n.Faults); n.checkBlock(rec, &n.Blocks[0], v, &with.Keeper) || len(n.Faults) > faults {
+		n.Own().Faults, n.Blocks = n.Faults[:faults], nil
 		return false
 	}
-	if n.role == roleUser && n.blocks[0].kind == blockResult {
-		n.role = roleResult
+	if n.Role == RoleUser && n.Blocks[0].Kind == BlockResult {
+		n.Role = RoleResult
 	}
-	n.fault(fault{
-		rule: faults.BadMessage, message: "the message's content is a block, and not a list with it: none of it is sent", at: at.Start, fix: finding.Exact,
-		cuts:   []finding.Cut{{Start: at.Start, End: at.Start, New: []byte("[")}, {Start: at.End, End: at.End, New: []byte("]")}},
-		impact: faults.ByVersion{Old: finding.Blocks, Middle: finding.Blocks, Newest: finding.Loses},
+	n.Fault(Fault{
+		Rule: faults.BadMessage, Message: "the message's content is a block, and not a list with it: none of it is sent", At: at.Start, Fix: finding.Exact,
+		Cuts:   []finding.Cut{{Start: at.Start, End: at.Start, New: []byte("[")}, {Start: at.End, End: at.End, New: []byte("]")}},
+		Impact: faults.ByVersion{Old: finding.Blocks, Middle: finding.Blocks, Newest: finding.Loses},
 	})
 	return true
 }
 
 // checkText looks at a message that is one string.
-func (n *facts) checkText(rec *session.Record, span jsonl.Span) {
+func (n *Facts) checkText(rec *session.Record, span jsonl.Span) {
 	if format.HasWords(span.Of(rec.Raw)) {
 		return
 	}
-	n.empty, n.own().emptySpan = true, span
-	n.fault(fault{
-		rule: faults.EmptyText, message: "the message is empty: the API refuses it", at: span.Start, fix: finding.SetAside, drop: true,
-		impact: faults.OnAll(finding.Rejects), lost: 1,
+	n.Empty, n.Own().EmptySpan = true, span
+	n.Fault(Fault{
+		Rule: faults.EmptyText, Message: "the message is empty: the API refuses it", At: span.Start, Fix: finding.SetAside, Drop: true,
+		Impact: faults.OnAll(finding.Rejects), Lost: 1,
 	})
 }
 
 // checkBlocks looks at the blocks of a message.
-func (n *facts) checkBlocks(rec *session.Record, with *tools) {
-	if len(n.blocks) == 0 {
+func (n *Facts) checkBlocks(rec *session.Record, with *Tools) {
+	if len(n.Blocks) == 0 {
 		if answer := spelled(format.Field(rec, format.FieldMessage)); answer != nil {
 			where := rec.Spans[format.FieldMessage]
-			n.fault(fault{
-				rule: faults.BadMessage, message: "the message holds an answer's text with each letter as a member of its own: none of it is sent", at: where.Start,
-				fix: finding.Recovered, source: "the letters themselves", cuts: []finding.Cut{{Start: where.Start, End: where.End, New: answer}},
-				impact: faults.OnAll(finding.Loses),
+			n.Fault(Fault{
+				Rule: faults.BadMessage, Message: "the message holds an answer's text with each letter as a member of its own: none of it is sent", At: where.Start,
+				Fix: finding.Recovered, Source: "the letters themselves", Cuts: []finding.Cut{{Start: where.Start, End: where.End, New: answer}},
+				Impact: faults.OnAll(finding.Loses),
 			})
 			n.holds(answer)
 			return
 		}
-		n.empty, n.own().emptySpan = true, rec.Spans[format.FieldContent]
-		n.fault(fault{
-			rule: faults.BadMessage, message: "the message has an empty list of content", at: rec.Spans[format.FieldContent].Start,
-			fix: finding.SetAside, drop: true, impact: faults.ByVersion{Old: finding.Rejects, Middle: finding.Rejects, Newest: finding.Notes}, lost: 1,
+		n.Empty, n.Own().EmptySpan = true, rec.Spans[format.FieldContent]
+		n.Fault(Fault{
+			Rule: faults.BadMessage, Message: "the message has an empty list of content", At: rec.Spans[format.FieldContent].Start,
+			Fix: finding.SetAside, Drop: true, Impact: faults.ByVersion{Old: finding.Rejects, Middle: finding.Rejects, Newest: finding.Notes}, Lost: 1,
 		})
 		return
 	}
 	dropped, kept := 0, 0
 	var gone []int // faults whose mend removes a block
-	for i := range n.blocks {
-		before := len(n.faults)
-		if n.checkBlock(rec, &n.blocks[i], &with.parts.Values[i], &with.keeper) {
+	for i := range n.Blocks {
+		before := len(n.Faults)
+		if n.checkBlock(rec, &n.Blocks[i], &with.parts.Values[i], &with.Keeper) {
 			dropped++
-			for at := before; at < len(n.faults); at++ {
+			for at := before; at < len(n.Faults); at++ {
 				gone = append(gone, at)
 			}
-		} else if n.blocks[i].kind != blockThinking {
+		} else if n.Blocks[i].Kind != BlockThinking {
 			kept++
 		}
 	}
-	if dropped == len(n.blocks) {
-		n.empty, n.own().emptySpan = true, rec.Spans[format.FieldContent]
+	if dropped == len(n.Blocks) {
+		n.Empty, n.Own().EmptySpan = true, rec.Spans[format.FieldContent]
 		for _, at := range gone {
-			n.faults[at].cuts, n.faults[at].drop = nil, true
+			n.Faults[at].Cuts, n.Faults[at].Drop = nil, true
 		}
 	}
 }
 
 // checkBlock looks at one block, given its value, and says whether its mend removes the whole block.
-func (n *facts) checkBlock(rec *session.Record, b *block, v *format.Value, keep *format.Keeper) bool {
+func (n *Facts) checkBlock(rec *session.Record, b *Block, v *format.Value, keep *format.Keeper) bool {
 	out := func(rule *finding.Rule, message string, old, newest finding.Impact) bool {
-		n.fault(fault{
-			rule: rule, message: message, at: b.span.From(), fix: finding.SetAside, impact: faults.ByVersion{Old: old, Middle: old, Newest: newest},
-			cuts: []finding.Cut{{Start: b.span.From(), End: b.span.To(), Element: true}},
+		n.Fault(Fault{
+			Rule: rule, Message: message, At: b.Span.From(), Fix: finding.SetAside, Impact: faults.ByVersion{Old: old, Middle: old, Newest: newest},
+			Cuts: []finding.Cut{{Start: b.Span.From(), End: b.Span.To(), Element: true}},
 		})
 		return true
 	}
 	kind := v.Word(format.KeyType)
 	switch {
 	case format.Begins(v.Text, '"') && format.HasWords(v.Text):
-		b.kind = blockText
-		n.fault(fault{
-			rule: faults.BadBlock, message: "a content block is the text alone", at: b.span.From(), fix: finding.Exact,
-			cuts:   []finding.Cut{{Start: b.span.From(), End: b.span.To(), New: slices.Concat([]byte(`{"type":"text","text":`), v.Text, []byte("}"))}},
-			impact: faults.ByVersion{Old: finding.Rejects, Middle: finding.Blocks, Newest: finding.Loses},
+		b.Kind = BlockText
+		n.Fault(Fault{
+			Rule: faults.BadBlock, Message: "a content block is the text alone", At: b.Span.From(), Fix: finding.Exact,
+			Cuts:   []finding.Cut{{Start: b.Span.From(), End: b.Span.To(), New: slices.Concat([]byte(`{"type":"text","text":`), v.Text, []byte("}"))}},
+			Impact: faults.ByVersion{Old: finding.Rejects, Middle: finding.Blocks, Newest: finding.Loses},
 		})
 		return false
 	case !v.IsObject():
@@ -156,32 +157,32 @@ func (n *facts) checkBlock(rec *session.Record, b *block, v *format.Value, keep 
 	case len(kind) == 0:
 		return n.typeless(b, v, keep, out)
 	}
-	switch b.kind {
-	case blockText:
+	switch b.Kind {
+	case BlockText:
 		if !format.HasWords(v.Raw(format.KeyText)) {
 			return n.textlessBlock(v, out)
 		}
-	case blockThinking:
+	case BlockThinking:
 		if problem := n.thinkingProblem(v); problem != "" {
 			return out(faults.BadThinking, problem, finding.Rejects, finding.Rejects)
 		}
-	case blockCall:
+	case BlockCall:
 		n.checkCall(b, v)
-	case blockResult:
+	case BlockResult:
 		n.checkResult(rec, b, v)
-	case blockOther:
+	case BlockOther:
 		switch string(kind) {
 		case "image":
-			n.checkImage(b.span.From(), v.Parsed(), "")
+			n.checkImage(b.Span.From(), v.Parsed(), "")
 			return false
 		case "document":
-			n.checkDocument(b.span.From(), v.Parsed())
+			n.checkDocument(b.Span.From(), v.Parsed())
 			return false
 		}
 		if kind := string(kind); !knownBlock(kind) && !format.NewerThanKnown(n.Version) {
 			return n.unknownBlock(b, v, keep, kind, out)
 		}
-		n.serve(string(kind), v, jsonl.Span{Start: b.span.From(), End: b.span.To()})
+		n.serve(string(kind), v, jsonl.Span{Start: b.Span.From(), End: b.Span.To()})
 	}
 	n.extraKeys(b, v, kind)
 	return false
@@ -191,20 +192,20 @@ func (n *facts) checkBlock(rec *session.Record, b *block, v *format.Value, keep 
 type takeOut func(rule *finding.Rule, message string, old, newest finding.Impact) bool
 
 // textlessBlock notes a text block without words. The newest client drops such a text; of a prompt that leaves nothing.
-func (n *facts) textlessBlock(v *format.Value, out takeOut) bool {
+func (n *Facts) textlessBlock(v *format.Value, out takeOut) bool {
 	newest := finding.Notes
-	if n.isPrompt() && len(n.blocks) == 1 {
+	if n.IsPrompt() && len(n.Blocks) == 1 {
 		newest = finding.Loses
 	}
 	out(faults.EmptyText, "a text block is empty", finding.Rejects, newest)
-	f := &n.faults[len(n.faults)-1]
-	f.fix, f.dropped, f.blank = finding.Exact, n.role == roleAssistant, len(v.Raw(format.KeyText)) > len(`""`)
+	f := &n.Faults[len(n.Faults)-1]
+	f.Fix, f.Dropped, f.Blank = finding.Exact, n.Role == RoleAssistant, len(v.Raw(format.KeyText)) > len(`""`)
 	return true
 }
 
 // unknownBlock notes a block of a type that no client writes. It says whether the block goes: it stays if its members show what it is.
-func (n *facts) unknownBlock(b *block, v *format.Value, keep *format.Keeper, kind string, out takeOut) bool {
-	what := fmt.Sprintf("a content block of the unknown type %q", clip(kind))
+func (n *Facts) unknownBlock(b *Block, v *format.Value, keep *format.Keeper, kind string, out takeOut) bool {
+	what := fmt.Sprintf("a content block of the unknown type %q", Clip(kind))
 	if shown := shownType(v); shown != "" && v.Keys&^format.BlockKeys[shown] == 0 {
 		n.retype(b, v, keep, shown, what+"; its members tell that it is "+shown, faults.ByVersion{Old: finding.Rejects, Middle: finding.Rejects, Newest: finding.Rejects})
 		return false
@@ -227,8 +228,8 @@ var idBytes = func() (t [256]bool) {
 	return t
 }()
 
-// isCallID says whether the API accepts a text as the id of a call.
-func isCallID(id string) bool {
+// IsCallID says whether the API accepts a text as the id of a call.
+func IsCallID(id string) bool {
 	for i := range len(id) {
 		if !idBytes[id[i]] {
 			return false
@@ -238,13 +239,13 @@ func isCallID(id string) bool {
 }
 
 // isToolName says whether the API accepts a text as the name of a tool.
-func isToolName(name string) bool { return len(name) <= 200 && isCallID(name) }
+func isToolName(name string) bool { return len(name) <= 200 && IsCallID(name) }
 
 // redacted is what redactors of secrets put in place of a part of a signature.
 var redacted = []byte("REDACTED")
 
 // thinkingProblem says why the API refuses a thinking block, as far as that can be seen; "" if it does not.
-func (n *facts) thinkingProblem(v *format.Value) string {
+func (n *Facts) thinkingProblem(v *format.Value) string {
 	if string(v.Word(format.KeyType)) == "redacted_thinking" {
 		if data := v.Raw(format.KeyData); len(data) <= len(`""`) || data[0] != '"' {
 			return "a redacted thinking block has no data"
@@ -256,7 +257,7 @@ func (n *facts) thinkingProblem(v *format.Value) string {
 		return "a thinking block has no signature"
 	case !format.Begins(v.Raw(format.KeyThinking), '"'):
 		return "a thinking block has no text member"
-	case !n.foreign && !isSignature(format.WordOf(sig)):
+	case !n.Foreign && !isSignature(format.WordOf(sig)):
 		return "a thinking block's signature is not base64"
 	case bytes.Contains(sig, redacted):
 		return "a part of a thinking block's signature was redacted"
@@ -265,7 +266,7 @@ func (n *facts) thinkingProblem(v *format.Value) string {
 }
 
 // typeless gives a block that has no type the one that its members show.
-func (n *facts) typeless(b *block, v *format.Value, keep *format.Keeper, out takeOut) bool {
+func (n *Facts) typeless(b *Block, v *format.Value, keep *format.Keeper, out takeOut) bool {
 	kind := shownType(v)
 	if kind == "" {
 		return out(faults.BadBlock, "a content block has no type", finding.Rejects, finding.Loses)
@@ -291,42 +292,42 @@ func shownType(v *format.Value) string {
 }
 
 // retype reports a block whose type is missing or wrong, and gives it another.
-func (n *facts) retype(b *block, cut *format.Value, keep *format.Keeper, kind, message string, impact faults.ByVersion) {
-	mend := finding.Cut{Start: b.span.From() + 1, End: b.span.From() + 1, New: []byte(`"type":"` + kind + `",`)}
+func (n *Facts) retype(b *Block, cut *format.Value, keep *format.Keeper, kind, message string, impact faults.ByVersion) {
+	mend := finding.Cut{Start: b.Span.From() + 1, End: b.Span.From() + 1, New: []byte(`"type":"` + kind + `",`)}
 	if t := cut.Parsed().Get("type"); t.Exists() {
-		mend = finding.Cut{Start: b.span.From() + t.Index, End: b.span.From() + t.Index + len(t.Raw), New: []byte(`"` + kind + `"`)}
+		mend = finding.Cut{Start: b.Span.From() + t.Index, End: b.Span.From() + t.Index + len(t.Raw), New: []byte(`"` + kind + `"`)}
 	}
 	switch kind {
 	case "text":
-		b.kind = blockText
+		b.Kind = BlockText
 	case "thinking":
-		b.kind = blockThinking
+		b.Kind = BlockThinking
 	case "tool_use":
-		b.kind, b.name = blockCall, keep.Name(cut.Word(format.KeyName))
-		b.id, b.value = keep.ID(cut, format.KeyID, b.span.From())
+		b.Kind, b.Name = BlockCall, keep.Name(cut.Word(format.KeyName))
+		b.ID, b.Value = keep.ID(cut, format.KeyID, b.Span.From())
 	case "tool_result":
-		b.kind = blockResult
-		b.id, b.value = keep.ID(cut, format.KeyResultID, b.span.From())
-		if n.role == roleUser {
-			n.role = roleResult
+		b.Kind = BlockResult
+		b.ID, b.Value = keep.ID(cut, format.KeyResultID, b.Span.From())
+		if n.Role == RoleUser {
+			n.Role = RoleResult
 		}
 	}
-	n.fault(fault{rule: faults.BadBlock, message: message, at: b.span.From(), fix: finding.Exact, cuts: []finding.Cut{mend}, impact: impact})
+	n.Fault(Fault{Rule: faults.BadBlock, Message: message, At: b.Span.From(), Fix: finding.Exact, Cuts: []finding.Cut{mend}, Impact: impact})
 }
 
-// blockTypes are the content blocks that the API documents, those of its betas included (November 2026).
-var blockTypes = []string{
+// BlockTypes are the content blocks that the API documents, those of its betas included (November 2026).
+var BlockTypes = []string{
 	"text", "image", "document", "thinking", "redacted_thinking", "tool_use", "tool_result", "server_tool_use",
 	"mcp_tool_use", "mcp_tool_result", "mcp_tool_listing", "search_result", "container_upload", "tool_reference", "browser_state",
 	"compaction", "fallback", "mid_conv_system", "tool_addition", "tool_removal",
 }
 
 func knownBlock(kind string) bool {
-	return slices.Contains(blockTypes, kind) || strings.HasSuffix(kind, "_tool_result") || strings.HasSuffix(kind, "_tool_use")
+	return slices.Contains(BlockTypes, kind) || strings.HasSuffix(kind, "_tool_result") || strings.HasSuffix(kind, "_tool_use")
 }
 
 // extraKeys reports members that the API refuses.
-func (n *facts) extraKeys(b *block, v *format.Value, kind []byte) {
+func (n *Facts) extraKeys(b *Block, v *format.Value, kind []byte) {
 	known, ok := format.BlockKeys[string(kind)]
 	if !ok || v.Keys&^known == 0 || format.NewerThanKnown(n.Version) {
 		return
@@ -341,11 +342,11 @@ func (n *facts) extraKeys(b *block, v *format.Value, kind []byte) {
 		if cut.End == 0 {
 			continue
 		}
-		cut.Start += b.span.From()
-		cut.End += b.span.From()
-		n.fault(fault{
-			rule: faults.BadBlock, message: fmt.Sprintf("a content block has the member %q, which the API does not know", clip(key)),
-			at: b.span.From() + m.KeyAt, fix: finding.SetAside, cuts: []finding.Cut{cut}, impact: faults.OnAll(finding.Rejects),
+		cut.Start += b.Span.From()
+		cut.End += b.Span.From()
+		n.Fault(Fault{
+			Rule: faults.BadBlock, Message: fmt.Sprintf("a content block has the member %q, which the API does not know", Clip(key)),
+			At: b.Span.From() + m.KeyAt, Fix: finding.SetAside, Cuts: []finding.Cut{cut}, Impact: faults.OnAll(finding.Rejects),
 		})
 	}
 }
@@ -375,8 +376,8 @@ func setRaw(block jsonl.Span, v []byte, key string, value []byte) finding.Cut {
 	return cut
 }
 
-// clip shortens a name from the file to what a message can show.
-func clip(s string) string {
+// Clip shortens a name from the file to what a message can show.
+func Clip(s string) string {
 	if len(s) > 40 {
 		s = s[:40]
 	}

@@ -1,4 +1,4 @@
-package claude
+package content
 
 import (
 	"encoding/base64"
@@ -17,7 +17,7 @@ import (
 const pdfHead = 1024
 
 // checkDocument looks at a document block that begins at a byte of the record.
-func (n *facts) checkDocument(at int, v gjson.Result) {
+func (n *Facts) checkDocument(at int, v gjson.Result) {
 	source := v.Get("source")
 	if source.Get("type").String() != "base64" || source.Get("media_type").String() != "application/pdf" {
 		return
@@ -28,10 +28,10 @@ func (n *facts) checkDocument(at int, v gjson.Result) {
 		return
 	}
 	words := fmt.Sprintf("[hist: a PDF (%d bytes) stood here; the API refuses it: %s]", len(data.String())/4*3, problem)
-	n.fault(fault{
-		rule: faults.BadDocument, message: "a PDF that the API refuses: " + problem, at: at, fix: finding.StandIn, lost: 1,
-		impact: faults.OnAll(finding.Rejects),
-		cuts:   []finding.Cut{{Start: at, End: at + len(v.Raw), New: format.Object{"type": "text", "text": words}.JSON()}},
+	n.Fault(Fault{
+		Rule: faults.BadDocument, Message: "a PDF that the API refuses: " + problem, At: at, Fix: finding.StandIn, Lost: 1,
+		Impact: faults.OnAll(finding.Rejects),
+		Cuts:   []finding.Cut{{Start: at, End: at + len(v.Raw), New: format.Object{"type": "text", "text": words}.JSON()}},
 	})
 }
 

@@ -1,4 +1,4 @@
-package claude
+package content
 
 import (
 	"bytes"
@@ -44,20 +44,20 @@ func spelled(message []byte) []byte {
 }
 
 // holds notes the blocks and the id of the answer that stands in a record in another form. Where they stand in the record is not known.
-func (n *facts) holds(answer []byte) {
+func (n *Facts) holds(answer []byte) {
 	v := gjson.ParseBytes(bytes.Clone(answer))
-	n.msg = v.Get("id").Str
+	n.Msg = v.Get("id").Str
 	for _, b := range v.Get("content").Array() {
-		one := block{kind: blockOther}
+		one := Block{Kind: BlockOther}
 		switch b.Get("type").Str {
 		case "text":
-			one.kind = blockText
+			one.Kind = BlockText
 		case "thinking", "redacted_thinking":
-			one.kind = blockThinking
+			one.Kind = BlockThinking
 		case "tool_use":
-			one = block{kind: blockCall, id: b.Get("id").Str, name: b.Get("name").Str}
+			one = Block{Kind: BlockCall, ID: b.Get("id").Str, Name: b.Get("name").Str}
 		}
-		n.blocks = append(n.blocks, one)
+		n.Blocks = append(n.Blocks, one)
 	}
 }
 
@@ -76,9 +76,9 @@ func streamed(events string) string {
 		i := int(e.Get("index").Int())
 		switch kind := e.Get("type").Str; {
 		case kind == "message_start":
-			message = objectOf(e.Get("message"))
+			message = ObjectOf(e.Get("message"))
 		case kind == "content_block_start" && i == len(blocks):
-			blocks = append(blocks, objectOf(e.Get("content_block")))
+			blocks = append(blocks, ObjectOf(e.Get("content_block")))
 		case kind == "content_block_delta" && i >= 0 && i < len(blocks):
 			e.Get("delta").ForEach(func(key, v gjson.Result) bool {
 				switch key.Str {
@@ -91,7 +91,7 @@ func streamed(events string) string {
 				return true
 			})
 		case kind == "message_delta" && message != nil:
-			for key, v := range objectOf(e.Get("delta")) {
+			for key, v := range ObjectOf(e.Get("delta")) {
 				message[key] = v
 			}
 			if usage := e.Get("usage"); usage.IsObject() {
@@ -118,8 +118,8 @@ func streamed(events string) string {
 	return string(message.JSON())
 }
 
-// objectOf is a JSON object as its members.
-func objectOf(v gjson.Result) format.Object {
+// ObjectOf is a JSON object as its members.
+func ObjectOf(v gjson.Result) format.Object {
 	o := format.Object{}
 	if json.Unmarshal([]byte(v.Raw), &o) != nil {
 		return nil

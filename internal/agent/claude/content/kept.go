@@ -1,0 +1,28 @@
+package content
+
+import (
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// KeptRecord is one record that the mark of a compaction names as kept: it stands in front of the mark, and is sent behind the
+// summary.
+type KeptRecord struct {
+	UUID string
+	Span jsonl.Span // of the id in the mark, quotes included
+}
+
+// keptOf reads which records a mark names as kept. The client goes by this list alone: it ignores the two ends that the mark
+// also names, and the records' parents (measured with 2.1.330).
+func keptOf(rec *session.Record) (list []KeptRecord) {
+	ids := gjson.GetBytes(format.Field(rec, format.FieldCompact), "preservedMessages.uuids")
+	gjson.Parse(ids.Raw).ForEach(func(_, id gjson.Result) bool {
+		at := rec.Spans[format.FieldCompact].Start + ids.Index + id.Index
+		list = append(list, KeptRecord{id.String(), jsonl.Span{Start: at, End: at + len(id.Raw)}})
+		return true
+	})
+	return list
+}
