@@ -339,8 +339,8 @@ func (p *preRun) answer(t target) (*preresume.Answer, error) {
 		Source: src, Home: t.home, Lint: options(src, t, p.by), Deep: p.c.Bool("deep"), MaxSize: p.c.Int64("max-size"),
 		Content: p.c.Bool("show-content"), Error: p.failure, Apart: p.log.Via != "" && !p.c.Bool("interactive"),
 	}
-	if !p.resume {
-		ask.Command = p.command
+	if ask.Args = p.command; !p.resume && len(p.command) > 0 { // resume puts the client before them
+		ask.Args = p.command[1:]
 	}
 	a, err := promptly.Do(ctx, func() (*preresume.Answer, error) { return preresume.Look(ctx, ask) })
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -131,6 +131,9 @@ type Home struct {
 	// TakesAny says whether the client, run by these arguments, takes for the last session also one that no person began, as
 	// a command that runs one turn and ends does.
 	TakesAny func(args []string) bool
+	// Apart says whether the client, run by these arguments, joins no server of its own that has the session open. It is nil if
+	// no version leaves one behind.
+	Apart func(args []string) bool
 	// Asking says whether this process was started by the agent while it works in the thread; nil if that can't be known.
 	Asking func(thread string) bool
 	// Lock takes a thread's lock until release is called. The error is inuse.ErrBusy if somebody else has it. It is nil if the

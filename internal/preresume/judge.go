@@ -38,7 +38,7 @@ func (a *Answer) busy(by *inuse.Busy) {
 			reason += "; and it is damaged, so that a resume goes on without a part of it (" + a.damage() + "): " +
 				format.Command("hist", "resume", "--wait", "2m", a.Thread) + " repairs it once it is free, which is at once after " + free
 		} else {
-			reason += "; the client joins it for a resume at a terminal, but refuses any other until it lets go, about a minute after its last client has left, or at once with " + free
+			reason += "; the client joins it for a resume at a terminal (without --no-daemon), but refuses any other until it lets go, about a minute after its last client has left, or at once with " + free
 		}
 		a.Before = by.Free
 	}

@@ -34,7 +34,7 @@ type Request struct {
 	MaxSize int64        // bytes; a larger session is too large for the caller; 0: no limit
 	Content bool         // include the last prompt's text
 	Error   string       // the error of a failed resume, "" if there is none
-	Command []string     // what will be run, nil if that is not known
+	Args    []string     // of the client that will be run, as far as they are known
 	Apart   bool         // it will be resumed by a process of its own, which joins no server that has it open
 }
 
@@ -70,8 +70,8 @@ func Look(ctx context.Context, req Request) (*Answer, error) {
 		a.CWDMissing = true
 		a.Warn(fmt.Sprintf("its directory %s does not exist any more (was it moved or renamed?%s)%s", g.CWD, a.follow(), a.elsewhere()))
 	}
-	if of.Home != nil && len(req.Command) > 1 {
-		req.Apart = req.Apart || of.TakesAny(req.Command[1:])
+	if of.Home != nil && of.Apart != nil {
+		req.Apart = req.Apart || of.Apart(req.Args)
 	}
 	req.Lint.Error = req.Error
 	findings, err := a.read(ctx, req)

@@ -69,8 +69,14 @@ func isInteractive(about session.Info) bool { return slices.Contains(interactive
 
 // takesAny says whether the arguments are those of `codex exec`, or of a picker that was asked for all.
 func takesAny(args []string) bool {
-	return slices.Contains(args, "--include-non-interactive") || slices.Contains(args, "exec") || slices.Contains(args, "e")
+	return slices.Contains(args, "--include-non-interactive") || executes(args)
 }
+
+// apart says whether the arguments are those of a client that does not go on in the daemon of 0.171.0: `codex exec` is refused while
+// the daemon has the thread open, and a terminal with --no-daemon only shows the thread until then (measured).
+func apart(args []string) bool { return slices.Contains(args, "--no-daemon") || executes(args) }
+
+func executes(args []string) bool { return slices.Contains(args, "exec") || slices.Contains(args, "e") }
 
 // subcommands are those with which a client keeps a thread open.
 var subcommands = []string{"app-server", "exec", "fork", "mcp-server", "resume"}

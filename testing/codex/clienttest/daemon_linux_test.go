@@ -140,6 +140,10 @@ func TestDaemon(t *testing.T) {
 	if res := h.Resume(context.Background(), id, "refused"); res.ExitCode == 0 {
 		t.Errorf("codex exec resume was not refused")
 	}
+	c = h.chat(t, "resume", "--no-daemon", id)
+	c.shows(t, "open in another app")
+	c.cmd.Process.Kill() //nolint:errcheck // it waits for somebody to press R
+	c.cmd.Wait()         //nolint:errcheck // it was killed
 
 	text, err := os.ReadFile(rollouts[0])
 	if err != nil {
@@ -156,7 +160,7 @@ func TestDaemon(t *testing.T) {
 	}
 	h.Server.Reset()
 	h.Server.Queue(Reply{Items: []Item{Message("m", "second answer")}})
-	c = h.chat(t, "resume", id)
+	c = h.chat(t, "resume", "--include-non-interactive", id)
 	c.shows(t, "first answer") // it shows what its database has
 	c.types("go on")
 	c.shows(t, "second answer")
