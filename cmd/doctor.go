@@ -62,7 +62,7 @@ func (e *env) doctor(c *cli.Context) error {
 		return err
 	}
 	l.targets = l.every
-	d := &doctor{ctx: c.Context, titles: newTitles(c, conf), st: st, limit: c.Int("limit"), perAgent: map[string]int64{}, files: map[string]int{}}
+	d := &doctor{ctx: c.Context, titles: newTitles(c, conf), st: st, limit: c.Int("limit"), perAgent: map[string]int64{}, files: map[string]int{}, wrote: written{}, due: map[string]int64{}, worksIn: map[string][]string{}}
 	l.printers = []lintPrinter{d}
 	if err := l.run(); err != nil {
 		return err
@@ -86,19 +86,22 @@ func (e *env) doctor(c *cli.Context) error {
 
 // doctor collects what is to be said of the homes. It is the printer of a lint.
 type doctor struct {
-	ctx      context.Context
-	titles   *titles
-	st       *styles
-	limit    int
-	patients []patient
-	beside   []lint.Finding // about what a client keeps beside its sessions
-	obstacle []string       // what else stands in the way, with what to do
-	files    map[string]int // by the id in a file's name: how many files have it
-	sound    int64
-	notes    int64
-	bytes    int64
-	unread   int64
-	perAgent map[string]int64
+	ctx       context.Context
+	titles    *titles
+	st        *styles
+	limit     int
+	patients  []patient
+	beside    []lint.Finding // about what a client keeps beside its sessions
+	obstacles []obstacle
+	wrote     written             // by agent, what its sessions ask of a client
+	due       map[string]int64    // by home, how many sessions its client may delete
+	worksIn   map[string][]string // by directory, the sessions that began there
+	files     map[string]int      // by the id in a file's name: how many files have it
+	sound     int64
+	notes     int64
+	bytes     int64
+	unread    int64
+	perAgent  map[string]int64
 }
 
 // patient is a damaged session.
@@ -126,6 +129,9 @@ func (d *doctor) session(r linted) error {
 	for i := range r.result.Findings {
 		f := &r.result.Findings[i]
 		switch {
+		case f.Impact == lint.Notes && r.beside && f.Rule.Family == "store": // of no session, but of what the home keeps of all
+			d.addBeside(f)
+			continue
 		case f.Impact == lint.Notes:
 			d.notes++
 			continue
@@ -144,6 +150,13 @@ func (d *doctor) session(r linted) error {
 		return nil
 	}
 	d.perAgent[p.agent]++
+	d.wrote.add(r.result.Summary, r.target.path)
+	if dir := r.result.Summary.Header.CWD; r.target.home != "" && dir != "" {
+		d.worksIn[dir] = append(d.worksIn[dir], r.target.path)
+	}
+	if a := all.Named(p.agent); a != nil && a.Home != nil && a.Due != nil && a.Due(r.target.path) != "" {
+		d.due[r.target.home]++
+	}
 	d.files[idOf(r.target.path)]++
 	if r.src != nil && r.src.Info != nil {
 		d.bytes += r.src.Info.Size()
@@ -209,62 +222,6 @@ var does = map[lint.Impact]struct{ one, many string }{
 	lint.Rejects: {"resumes, then each request fails", "resume, then each request fails"}, lint.Shows: {"is displayed wrongly", "are displayed wrongly"},
 }
 
-// recently is how many of the newest sessions are asked who has them open.
-const recently = 50
-
-// around looks at what else stands in the way of the sessions of the homes.
-func (d *doctor) around(list []target) {
-	paths := map[string]bool{}
-	due := map[string]int64{}
-	for _, t := range list {
-		if t.err != nil {
-			continue
-		}
-		paths[t.home] = true
-		if a := all.ByName(t.path); a != nil && a.Home != nil && a.Due != nil && a.Due(t.path) != "" {
-			due[t.home]++
-		}
-	}
-	for _, dir := range slices.Sorted(maps.Keys(paths)) {
-		if dir == "" {
-			continue
-		}
-		if free, ok := freeBytes(dir); ok && free < leastFree {
-			d.obstacle = append(d.obstacle, fmt.Sprintf("%s: only %s are free on its disk; a client that can't write loses what is said", tilde(dir), bytesOf(free)))
-		}
-		if n := due[dir]; n > 0 {
-			d.obstacle = append(d.obstacle, fmt.Sprintf("%s: its client may delete %s for their age; cleanupPeriodDays in settings.json is for how many days it keeps them", tilde(dir), count(n, "session", "sessions")))
-		}
-	}
-	d.holders()
-}
-
-// leastFree is how many bytes a disk should have left: a long session and its repaired copy.
-const leastFree = 512 << 20
-
-// holders says who has one of the newest sessions open, once for each process.
-func (d *doctor) holders() {
-	list, home, err := newest(d.ctx, recently, nil)
-	if err != nil {
-		return
-	}
-	said := map[string]int64{}
-	var order []string
-	for _, s := range list {
-		busy, err := all.InUse(s.Path, home[s.Path], s.Thread)
-		if err != nil || busy == nil || busy.PID == 0 {
-			continue
-		}
-		who := fmt.Sprintf("process %d", busy.PID)
-		if said[who]++; said[who] == 1 {
-			order = append(order, who)
-		}
-	}
-	for _, who := range order {
-		d.obstacle = append(d.obstacle, fmt.Sprintf("%s has %s open, which is not repaired until it ends; hist resume --wait 2m ID waits for it", who, count(said[who], "session", "sessions")))
-	}
-}
-
 // write prints the screen.
 func (d *doctor) write(to io.Writer, width int) error {
 	w := bufio.NewWriter(to)
@@ -293,15 +250,20 @@ func (d *doctor) write(to io.Writer, width int) error {
 	if more := len(d.patients) - len(shown); more > 0 {
 		line("  and %d more: hist doctor --limit 0, or hist lint", more)
 	}
-	if len(d.beside)+len(d.obstacle) > 0 {
+	if len(d.beside)+len(d.obstacles) > 0 {
 		fmt.Fprintln(w, "\nin the way:")
 	}
 	for i := range d.beside {
 		f := &d.beside[i]
 		line("  %s (hist explain %s)", oneLine(format.Words(f.Message, f.Count)), f.Rule.Name)
 	}
-	for _, o := range d.obstacle {
-		line("  %s", oneLine(o))
+	for _, o := range d.obstacles {
+		if o.next == nil {
+			line("  %s", oneLine(o.says))
+			continue
+		}
+		line("  %s:", oneLine(o.says))
+		fmt.Fprintln(w, "    "+format.Command(o.next...))
 	}
 	if d.sound > 0 {
 		var of []string
@@ -378,6 +340,8 @@ func (d *doctor) json() doctorAnswer {
 	for i := range d.beside {
 		a.InTheWay = append(a.InTheWay, format.Words(d.beside[i].Message, d.beside[i].Count))
 	}
-	a.InTheWay = append(a.InTheWay, d.obstacle...)
+	for _, o := range d.obstacles {
+		a.InTheWay = append(a.InTheWay, o.String())
+	}
 	return a
 }

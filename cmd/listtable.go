@@ -19,6 +19,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/copies"
+	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/lintcache"
 	"github.com/hist-cli/hist/internal/source"
@@ -286,6 +287,9 @@ func (t *listTable) write(w io.Writer, list []*glance.Session, more int, now tim
 	}
 	if damaged := slices.ContainsFunc(rows, func(r row) bool { _, err := lint.ParseImpact(r.health); return err == nil }); damaged && t.width > 0 {
 		fmt.Fprintln(w, "hist doctor says what to do about the damaged ones")
+	}
+	if i := slices.IndexFunc(rows, func(r row) bool { return r.gone }); i >= 0 && t.width > 0 {
+		fmt.Fprintln(w, folded("if a directory that is gone was moved: "+format.Command(moveAll(list[i].CWD)...), t.width, 2))
 	}
 	if more > 0 {
 		_, err := fmt.Fprintf(w, "%d more: --limit %d\n", more, len(list)+more)

@@ -17,6 +17,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/runs"
@@ -63,7 +64,11 @@ func (e *env) move(c *cli.Context) error {
 			return err
 		}
 	} else if !bundled {
-		return usage("move needs to know where the project is now: --to DIR")
+		was, now := "OLD", "NEW"
+		if c.NArg() == 2 {
+			was, now = c.Args().Get(0), c.Args().Get(1)
+		}
+		return usage("move needs to know where the project is now: %s", format.Command("hist", "move", "--all", "--from", was, "--to", now))
 	}
 	if from := c.String("from"); from != "" {
 		if opts.From, err = filepath.Abs(from); err != nil {

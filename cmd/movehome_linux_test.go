@@ -29,6 +29,7 @@ func TestMoveHome(t *testing.T) {
 	defer db.Close()
 	for _, s := range []string{
 		"DROP TABLE IF EXISTS threads", "CREATE TABLE threads (id TEXT PRIMARY KEY, rollout_path TEXT NOT NULL)",
+		"CREATE TABLE IF NOT EXISTS backfill_state (status TEXT)",
 		"INSERT INTO threads VALUES ('a', '/old/home/" + rel + "'), ('b', '/old/home/sessions/2020/01/01/gone.jsonl'), ('c', '" + here + "')",
 	} {
 		if _, err := db.Exec(s); err != nil {
@@ -54,6 +55,9 @@ func TestMoveHome(t *testing.T) {
 	was, err := os.ReadFile(state)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if _, out, _ := h.hist(t, nil, "doctor"); !strings.Contains(out, "looks for 1 session where this home was before:\n    hist move --home "+h.dir+"\n") || !strings.Contains(out, "where there is no file (2 times, this is the first) (hist explain index-stale)") {
+		t.Errorf("doctor does not say it: %s", out)
 	}
 	if code, out, _ := h.hist(t, nil, "move", "--home", h.dir, "--dry-run"); code != ExitOK || !strings.Contains(out, "nothing was written") || strings.Contains(paths(), h.session) {
 		t.Errorf("dry run: exit %d: %s", code, out)

@@ -297,6 +297,9 @@ func (p *preRun) find() (target, error) {
 		}
 		if p.cwd != "" {
 			where += passedOver(ctx, h, p.cwd, any)
+			if p.resume {
+				where += maybeMoved(ctx, p.cwd)
+			}
 		}
 		if p.lost != nil {
 			where += fmt.Sprintf("; %s ended badly there, and the client's --last passes over it: resume it by its id", p.lost.Thread)

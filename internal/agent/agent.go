@@ -128,6 +128,9 @@ type Home struct {
 	// StaleNote says which note on a session, in a file that its client keeps while it runs, is about a process that is gone, where
 	// another one has its number now; "" if none is. It is nil if clients leave no such files.
 	StaleNote func(home, thread string) string
+	// Left are the files of a home by which clients say that they run that are gone: one that was killed leaves its own. It is nil
+	// if clients leave none.
+	Left func(home string) []string
 	// TakesAny says whether the client, run by these arguments, takes for the last session also one that no person began, as
 	// a command that runs one turn and ends does.
 	TakesAny func(args []string) bool

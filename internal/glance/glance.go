@@ -102,7 +102,9 @@ func Look(ctx context.Context, path string, opts Options) (*Session, error) {
 			return nil, err
 		}
 	}
-	return s, s.readTail(ctx, text, size, opts)
+	err = s.readTail(ctx, text, size, opts)
+	s.settle()
+	return s, err
 }
 
 // open opens a session's text, of which it returns the size.

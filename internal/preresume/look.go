@@ -66,7 +66,7 @@ func Look(ctx context.Context, req Request) (*Answer, error) {
 	if of.Home != nil && of.Doubles != nil && req.Home != "" {
 		a.Warn(doubled(req.Source, of.Doubles(req.Source.Path, req.Home)))
 	}
-	if req.Home != "" && gone(g.CWD) {
+	if req.Home != "" && Gone(g.CWD) {
 		a.CWDMissing = true
 		a.Warn(fmt.Sprintf("its directory %s does not exist any more (was it moved or renamed?%s)%s", g.CWD, a.follow(), a.elsewhere()))
 	}
@@ -127,9 +127,9 @@ func doubled(src *source.Source, others []string) string {
 	return text + "; which of them the client takes depends on its version and on the directory in which it runs"
 }
 
-// gone says whether a directory of this system does not exist. Of one in another system's form, as C:\\work is on Linux, that is
+// Gone says whether a directory of this system does not exist. Of one in another system's form, as C:\\work is on Linux, that is
 // not known.
-func gone(dir string) bool {
+func Gone(dir string) bool {
 	if !filepath.IsAbs(dir) {
 		return false
 	}

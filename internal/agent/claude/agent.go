@@ -32,7 +32,7 @@ var Agent = &agent.Agent{
 	Resume: resume, Explain: explain, Unnoticed: unnoticed, OnlyInPlace: onlyInPlace,
 	Home: &agent.Home{
 		DefaultHome: defaultHome, Sessions: sessions, Lists: lists, Live: live, LiveAt: liveAt, Folder: "a folder of projects/",
-		HomeAbove: homeAbove, Find: find, Named: withName, InUse: inUse, StaleNote: staleNote, TakesAny: takesAny, Last: last, FolderFor: folderFor, Placed: byDirectory, Beside: []string{"memory"},
+		HomeAbove: homeAbove, Find: find, Named: withName, InUse: inUse, StaleNote: staleNote, Left: left, TakesAny: takesAny, Last: last, FolderFor: folderFor, Placed: byDirectory, Beside: []string{"memory"},
 		Doubles: doubles, Due: mayGo, Inspect: inspect,
 		Bounds: &agent.Bounds{},
 	},

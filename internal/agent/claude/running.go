@@ -23,7 +23,7 @@ func inUse(path, home, thread string) (*inuse.Busy, error) {
 		return nil, err
 	}
 	for _, n := range notes {
-		if alive(n.pid) && n.another() == "" {
+		if inuse.Alive(n.pid) && n.another() == "" {
 			return &inuse.Busy{PID: n.pid, Lock: n.path, Reason: fmt.Sprintf("process %d has the session open (%s)", n.pid, n.path)}, nil
 		}
 	}
@@ -35,7 +35,7 @@ func inUse(path, home, thread string) (*inuse.Busy, error) {
 func staleNote(home, thread string) string {
 	notes, _ := notesOn(home, thread) // InUse returns the error
 	for _, n := range notes {
-		if !alive(n.pid) {
+		if !inuse.Alive(n.pid) {
 			continue
 		}
 		if why := n.another(); why != "" {
@@ -53,25 +53,45 @@ type note struct {
 	startedAt time.Time
 }
 
+// left are the notes of clients that are gone, which a client that was killed leaves, and those of editors (ide/PORT.lock).
+func left(home string) (list []string) {
+	for _, pattern := range []string{"sessions/*.json", "ide/*.lock"} {
+		notes, _ := notesAt(home, pattern, func([]byte) bool { return true }) // what can't be read says nothing
+		for _, n := range notes {
+			if !inuse.Alive(n.pid) || n.another() != "" && pattern == "sessions/*.json" {
+				list = append(list, n.path)
+			}
+		}
+	}
+	return list
+}
+
 // notesOn are the notes of a home on clients that have a session open, whether they still run or not.
 func notesOn(home, thread string) (list []note, err error) {
 	if home == "" || thread == "" {
 		return nil, nil
 	}
-	paths, err := filepath.Glob(filepath.Join(walk.Literal(home), "sessions", "*.json"))
+	return notesAt(home, "sessions/*.json", func(raw []byte) bool {
+		return strings.EqualFold(gjson.GetBytes(raw, "sessionId").String(), thread)
+	})
+}
+
+// notesAt are those of a home's notes with names of this form that are wanted.
+func notesAt(home, pattern string, wanted func(raw []byte) bool) (list []note, err error) {
+	paths, err := filepath.Glob(filepath.Join(walk.Literal(home), filepath.FromSlash(pattern)))
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range paths {
 		raw, err := readSmall(p)
-		if err != nil || !jsonl.Valid(raw) || !strings.EqualFold(gjson.GetBytes(raw, "sessionId").String(), thread) {
+		if err != nil || !jsonl.Valid(raw) || !wanted(raw) {
 			continue
 		}
 		n := note{path: p, pid: int(gjson.GetBytes(raw, "pid").Int()), procStart: gjson.GetBytes(raw, "procStart").String()}
 		if ms := gjson.GetBytes(raw, "startedAt").Int(); ms > 0 {
 			n.startedAt = time.UnixMilli(ms)
 		}
-		if n.pid == 0 {
+		if n.pid == 0 { // an editor's file is named by its port, which is no number of a process
 			n.pid, _ = strconv.Atoi(strings.TrimSuffix(filepath.Base(p), ".json"))
 		}
 		if n.pid > 0 {

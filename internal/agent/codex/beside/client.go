@@ -79,6 +79,10 @@ func (h *Home) Rehome() (path string, change func(ctx context.Context, tx *sql.T
 	return path, func(ctx context.Context, tx *sql.Tx) (int64, error) { return store.Rehome(ctx, tx, h.dir) }
 }
 
+// Strayed is how many threads the list names at places that are gone, though they lie at the same place in this home: it was moved
+// or copied.
+func (h *Home) Strayed(ctx context.Context) (int, error) { return store.Strayed(ctx, h.dir) }
+
 // Threads reads the list. It is nil if there is none; the error may be agent.ErrSchema.
 func (h *Home) Threads(ctx context.Context) ([]agent.Thread, error) { return store.Threads(ctx, h.dir) }
 

@@ -39,6 +39,21 @@ func Rehome(ctx context.Context, tx *sql.Tx, home string) (n int64, err error) {
 	return n, nil
 }
 
+// Strayed is how many rows Rehome would change.
+func Strayed(ctx context.Context, home string) (n int, err error) {
+	err = threadRows(ctx, home, []string{"rollout_path"}, nil, func(rows *row) error {
+		var path string
+		if err := rows.Scan(&path); err != nil {
+			return err
+		}
+		if inHome(home, path) != "" {
+			n++
+		}
+		return nil
+	}, "")
+	return n, err
+}
+
 // inHome is the file in a home at the same place as one that is gone from another; "" if there is none, or if that is not gone.
 func inHome(home, path string) string {
 	if _, err := os.Lstat(path); err == nil {

@@ -1,11 +1,11 @@
 //go:build !unix
 
-package claude
+package inuse
 
 import "os"
 
-// alive says whether a process runs.
-func alive(pid int) bool {
+// Alive says whether a process runs.
+func Alive(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {
 		return false

@@ -1,14 +1,14 @@
 //go:build unix
 
-package claude
+package inuse
 
 import (
 	"errors"
 	"syscall"
 )
 
-// alive says whether a process runs.
-func alive(pid int) bool {
+// Alive says whether a process runs.
+func Alive(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	return err == nil || errors.Is(err, syscall.EPERM)
 }
