@@ -27,7 +27,7 @@ func handoffCommand(e *env) *cli.Command {
 		Name: "handoff", Usage: "write a session of another agent that goes on from this one", ArgsUsage: "--to AGENT PATH|ID",
 		Description: "Writes what the client would send as a session that the other agent's client resumes: prompts and answers, commands\nwith their outputs, images. Calls of tools that it does not have are told as text. hist lists what can't be handed over.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "to", Usage: "the `AGENT` that goes on: codex or claude"},
+			&cli.StringFlag{Name: "to", Usage: "the `AGENT` that goes on: codex, claude or pi"},
 			&cli.StringFlag{Name: "cwd", Usage: "the `DIR` in which it goes on; by default, the session's own"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, which must not exist, instead of the agent's home"},
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "write nothing, only report", DisableDefaultText: true},
@@ -40,7 +40,7 @@ func handoffCommand(e *env) *cli.Command {
 func (e *env) handoff(c *cli.Context) error {
 	to := all.Named(c.String("to"))
 	if to == nil || surgeons.Of(to) == nil {
-		return usage("--to is %q; it takes codex or claude", c.String("to"))
+		return usage("--to is %q; it takes codex, claude or pi", c.String("to"))
 	}
 	s, err := e.sessionOf(c, "handoff", true)
 	if err != nil {

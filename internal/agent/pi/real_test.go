@@ -224,6 +224,34 @@ func TestRealClient(t *testing.T) {
 	}
 }
 
+// TestRealClientGoesOn: the real client sends of a session that was handed over to it all words, commands and outputs, in a request that
+// its API takes.
+func TestRealClientGoesOn(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	for _, version := range clients {
+		t.Run(version, func(t *testing.T) {
+			c := newClient(t, version)
+			for _, from := range []string{"codex/0.171.0/compact", "claude/2.1.332/compact_auto", "claude/2.1.332/image"} {
+				paths, err := filepath.Glob("../../../fixtures/" + from + "/*.jsonl")
+				if err != nil || len(paths) != 1 {
+					t.Fatal(from, paths, err)
+				}
+				path := filepath.Join(t.TempDir(), "handed-over.jsonl")
+				run(t, 0, "handoff", "--to", "pi", "-o", path, paths[0])
+				text, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := sent(t, text).Own()
+				request, said := c.resume(t, text)
+				if n := len(items(request)); n < want+1 || breaks(request) != "" { // the client sends images of results in a message of their own
+					t.Errorf("%s: %d items are sent, want %d and the prompt; it breaks %q\n%.300s", from, n, want, breaks(request), said)
+				}
+			}
+		})
+	}
+}
+
 // TestRealBefore: what the reader says of damaged sessions is what the client does with them.
 func TestRealBefore(t *testing.T) {
 	if os.Getenv("HIST_PI_ALL") == "" {
