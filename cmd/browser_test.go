@@ -153,10 +153,14 @@ func TestPagesAccessible(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	slimmed, err := os.ReadFile(slimPage(t))
+	if err != nil {
+		t.Fatal(err)
+	}
 	run := `document.querySelectorAll("details").forEach(d => { d.open = true; });
 		axe.run().then(r => { tell("axe: " + JSON.stringify(r.violations.map(v => [v.id, v.nodes.length]))); });
 		return "axe has not answered"`
-	for name, page := range map[string][]byte{"timeline": pageOf(t, killed[0]), "report": repaired} {
+	for name, page := range map[string][]byte{"timeline": pageOf(t, killed[0]), "report": repaired, "slim": slimmed} {
 		page = bytes.Replace(page, []byte("</body>"), append(append([]byte("<script>"), axe...), "</script></body>"...), 1)
 		for _, flags := range [][]string{{"--window-size=1200,900"}, append([]string{"--window-size=1200,900"}, dark...), {phone}, append([]string{phone}, dark...)} {
 			if got := browse(t, page, run, append(slices.Clone(flags), "--virtual-time-budget=10000")...); got != "axe: []" {

@@ -28,6 +28,7 @@ func operationFlags(own string, flags ...cli.Flag) []cli.Flag {
 		&cli.BoolFlag{Name: "diff", Aliases: []string{"d"}, Usage: "print a unified diff of the changed lines", DisableDefaultText: true},
 		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "print each change", DisableDefaultText: true},
 		&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the report: text, or json (one object per session)"},
+		&cli.StringFlag{Name: "html", Usage: "also write the report to `FILE` as a page for a browser; it must not exist"},
 		&cli.BoolFlag{Name: "show-content", Usage: "show changed lines as they are, including words of the conversation", DisableDefaultText: true},
 		colorFlag(),
 	})...)

@@ -357,7 +357,7 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 	job := repair.Job{
 		Source: src, Lint: opts, Choice: r.choice, Mode: r.mode, Instead: r.instead, Output: r.output(src), Stream: r.env.out, Home: t.home, Begin: r.begin, Records: r.records,
 		MoveDatabases: r.c.Bool("move-databases"), Dependants: r.dependants, Operation: r.operation,
-		DropThinking: r.operation == nil && r.c.Bool("drop-thinking"),
+		DropThinking: r.operation == nil && r.c.Bool("drop-thinking"), Sizes: r.print.page != "",
 	}
 	if r.move != nil {
 		return r.moveOne(ctx, job, t, *r.move)

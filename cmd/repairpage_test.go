@@ -44,6 +44,44 @@ func TestReportInBrowser(t *testing.T) {
 	}
 }
 
+// slimPage writes the page of a dry run of hist slim.
+func slimPage(t *testing.T) (path string) {
+	t.Helper()
+	sessions, err := filepath.Glob("../fixtures/codex/0.171.0/compact/*.jsonl")
+	if err != nil || len(sessions) != 1 {
+		t.Fatal(sessions, err)
+	}
+	path = filepath.Join(t.TempDir(), "slim.html")
+	var out bytes.Buffer
+	if code := Main([]string{"hist", "slim", "-n", "--html", path, sessions[0]}, strings.NewReader(""), &out, &out); code != ExitOK {
+		t.Fatalf("exit code %d: %s", code, out.String())
+	}
+	return path
+}
+
+// TestOperationPageInBrowser: the page of an operation begins with its command, shows what the client sends before and after, and what the
+// file holds by class as two bars, of which the shorter one is as long as its share, with a table that names each colour.
+func TestOperationPageInBrowser(t *testing.T) {
+	page, err := os.ReadFile(slimPage(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page = bytes.Replace(page, []byte("default-src 'none'; "), nil, 1) // which lets no script look at it
+	look := `const text = q => [...document.querySelectorAll(q)].map(e => e.innerText.replace(/\s+/g, " ").trim());
+		const wide = e => e.getBoundingClientRect().width;
+		const shares = [...document.querySelectorAll(".bars .bar")].map(b => Math.round(10 * [...b.children].filter(s => s.className != "free").map(wide).reduce((x, y) => x + y) / wide(b)));
+		const colours = new Set([...document.querySelectorAll(".bars .bar span:not(.free)")].map(s => getComputedStyle(s).backgroundColor));
+		const named = new Set([...document.querySelectorAll("table .swatch")].map(s => getComputedStyle(s).backgroundColor));
+		return [text(".command code")[0].slice(0, 10), text("caption").join(), text("table:first-of-type th[scope=row]").join(), shares.join(), colours.size == named.size && colours.size > 6,
+			document.documentElement.scrollWidth <= innerWidth, document.querySelector("table").getBoundingClientRect().bottom < 844].join("; ")`
+	const want = "hist slim ; What the client sends,What the file holds,What changes; items,bytes,prompts; 10,6; true; true; true"
+	for name, flags := range map[string][]string{"wide": {"--window-size=1200,900"}, "phone": append([]string{phone}, dark...)} {
+		if got := browse(t, page, look, flags...); got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}
+
 // TestDryRunPageInBrowser: the page of a dry run begins with the command that makes the changes, as wide as the page of a timeline, and
 // a phone's first screen holds the first of them.
 func TestDryRunPageInBrowser(t *testing.T) {

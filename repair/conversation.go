@@ -193,6 +193,9 @@ func (w *job) readBefore(ctx context.Context) error {
 
 // proveRepair compares what is sent of a copy with what is sent of the session.
 func (w *job) proveRepair(ctx context.Context, text []byte) error {
+	if err := w.weighed(text); err != nil {
+		return err
+	}
 	if err := w.readBefore(ctx); err != nil || w.read.unread != "" {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/escape"
 	"github.com/hist-cli/hist/internal/format"
+	"github.com/hist-cli/hist/internal/surgery"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -21,6 +23,9 @@ var pageText string
 
 // htmlBytes is how much of a changed line the HTML report shows.
 const htmlBytes = 2 << 10
+
+// maxChanges is how many changes of an operation a page shows: unlike what a repair mends, they are many and alike.
+const maxChanges = 100
 
 // PageOptions say what a page shows beside the reports.
 type PageOptions struct {
@@ -51,6 +56,14 @@ var parsed = sync.OnceValue(func() *template.Template {
 		"visible": visible,
 		"command": func(words []string) string { return format.Command(words...) },
 		"lines":   Entry.lines,
+		"bytes":   surgery.Bytes,
+		"first":   func(n int, list []Entry) []Entry { return list[:min(n, len(list))] },
+		"shown": func(o *Operated) int {
+			if o != nil {
+				return maxChanges
+			}
+			return math.MaxInt
+		},
 	}).Parse(pageText))
 })
 
@@ -68,15 +81,22 @@ func HTML(w io.Writer, reports []*Report, opts PageOptions) error {
 			told = append(told, one)
 		}
 	}
-	slices.SortStableFunc(told, func(a, b part) int { return cmp.Compare(weight(b.Worst), weight(a.Worst)) })
+	slices.SortStableFunc(told, func(a, b part) int {
+		return cmp.Or(cmp.Compare(weight(b.Worst), weight(a.Worst)), cmp.Compare(b.saved(), a.saved()))
+	})
+	name := "repair"
+	if len(reports) > 0 && reports[0].Operation != nil {
+		name = reports[0].Operation.Name
+	}
 	return parsed().Execute(escape.HTML(w), struct {
+		Name          string // of the command
 		Run, Summary  string
 		Content       bool
 		Next          []string
 		Told, Healthy []part
 		Style         template.CSS
 		Copy          template.JS
-	}{runOf(reports), summary(reports), opts.Content, opts.Next, told, healthy, format.Style, format.Copy})
+	}{name, runOf(reports), summary(reports), opts.Content, opts.Next, told, healthy, format.Style, format.Copy})
 }
 
 // weight orders names of impacts; "" is below all.
@@ -101,6 +121,24 @@ func (r *Report) worst() (name string) {
 		}
 	}
 	return name
+}
+
+// Main is the rule of the worst of what was repaired and left, "" if it is no repair.
+func (r part) Main() string {
+	if r.Operation != nil {
+		return ""
+	}
+	for i := range r.Edits {
+		if r.Edits[i].Impact == r.Worst {
+			return r.Edits[i].Rule
+		}
+	}
+	for _, l := range r.Report.Left {
+		if l.Impact == r.Worst {
+			return l.Rule
+		}
+	}
+	return ""
 }
 
 // Segment is a part of the bar that shows what becomes of a session's history.
@@ -136,8 +174,54 @@ func (h History) gone() (told, dropped, lost int64) {
 // Open says whether something in the session is not repaired, or not yet.
 func (r part) Open() bool { return r.Unrepaired() || len(r.Edits) > 0 && r.Mode == DryRun.String() }
 
+// saved is how many bytes shorter an operation makes the session.
+func (r part) saved() int64 {
+	if r.Operation == nil {
+		return 0
+	}
+	return r.Operation.Before - r.Operation.After
+}
+
+// Class is what the bytes of a class are in the session and in the result.
+type Class struct {
+	surgery.Size
+	After int64
+}
+
+// Classes are those that the session or the result has bytes of.
+func (s Sizes) Classes() (list []Class) {
+	for i, z := range s.Before {
+		c := Class{Size: z}
+		if i < len(s.After) {
+			c.After = s.After[i].Bytes
+		}
+		if c.Bytes > 0 || c.After > 0 {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// Sum is all bytes of the session, or of the result.
+func (s Sizes) Sum(after bool) (n int64) {
+	list := s.Before
+	if after {
+		list = s.After
+	}
+	for _, z := range list {
+		n += z.Bytes
+	}
+	return n
+}
+
+// Rest is what the result's bar leaves free, so that it is as long as its share of the longer one; before is the same for the session's.
+func (s Sizes) Rest(after bool) int64 { return max(0, s.Sum(!after)-s.Sum(after)) }
+
 // Badge is the state of a session in a few words.
 func (r part) Badge() string {
+	if o := r.Operation; o != nil {
+		return o.badge(r.Mode == DryRun.String())
+	}
 	text := "nothing to repair"
 	if len(r.Edits) > 0 {
 		text = "repaired"
@@ -149,6 +233,18 @@ func (r part) Badge() string {
 		text = fmt.Sprintf("%s, %d left unrepaired", text, left)
 	}
 	return strings.TrimPrefix(text, "nothing to repair, ")
+}
+
+// badge is what becomes of a session in a few words.
+func (o *Operated) badge(dry bool) string {
+	text := "done"
+	if dry {
+		text = "can be done"
+	}
+	if o.After != o.Before {
+		text += fmt.Sprintf(": %s → %s", surgery.Bytes(o.Before), surgery.Bytes(o.After))
+	}
+	return text
 }
 
 // Words say in a sentence how much of a session's history the model will have.
@@ -205,6 +301,9 @@ func are(n int64) string {
 
 // summary says in one sentence what became of all sessions.
 func summary(reports []*Report) string {
+	if len(reports) > 0 && reports[0].Operation != nil {
+		return operatedOn(reports)
+	}
 	mended, left := 0, 0
 	for _, r := range reports {
 		if len(r.Edits) > 0 {
@@ -225,6 +324,28 @@ func summary(reports []*Report) string {
 		text += fmt.Sprintf("; in %d something is left unrepaired", left)
 	}
 	return text + "."
+}
+
+// operatedOn says in one sentence what an operation came to.
+func operatedOn(reports []*Report) string {
+	changed, before, after := 0, int64(0), int64(0)
+	for _, r := range reports {
+		if len(r.Edits) > 0 {
+			changed++
+		}
+		before, after = before+r.Operation.Before, after+r.Operation.After
+	}
+	sizes := "the size stays"
+	if before != after {
+		sizes = fmt.Sprintf("%s become %s", surgery.Bytes(before), surgery.Bytes(after))
+	}
+	switch {
+	case changed == 0:
+		return "There is nothing to gain."
+	case len(reports) == 1:
+		return strings.ToUpper(sizes[:1]) + sizes[1:] + "."
+	}
+	return fmt.Sprintf("In %d of %d sessions, something changes: %s.", changed, len(reports), sizes)
 }
 
 // runOf is the run that all reports belong to, "" if nothing was recorded.

@@ -62,6 +62,8 @@ type Job struct {
 	Home      string    // the agent's home that the file is in, for its locks; "" if it is in none
 	// MoveDatabases, with InPlace: move databases that keep the client from resuming the session into the run's record.
 	MoveDatabases bool
+	// Sizes asks for Report.Sizes, for which the session and the result are held whole.
+	Sizes bool
 	// DropThinking takes out the thinking that the repair would leave behind what it changes and that is bound to that.
 	DropThinking bool
 	// Records returns the manifests of earlier runs, newest first. If it is nil, a copy is made even if an earlier run made the
@@ -94,6 +96,7 @@ type job struct {
 	cleared bool      // rows of the client's view
 	op      *operated // nil for a repair
 	read    readings
+	sizes   Sizes
 }
 
 // Do repairs one session. If there is nothing to mend it writes nothing, except that ToFile and ToStream still copy the session
@@ -252,6 +255,9 @@ func (w *job) look(ctx context.Context) error {
 	}
 	if w.effectiveMode() != InPlace { // for a copy, the client makes a new view, so it does not matter whether the old one is wrong
 		w.found.Findings = slices.DeleteFunc(w.found.Findings, func(f lint.Finding) bool { return f.Reproject })
+	}
+	if err := w.weigh(ctx); err != nil {
+		return err
 	}
 	if w.Operation != nil {
 		if err := w.operate(ctx); err != nil {

@@ -136,6 +136,9 @@ func (w *job) prove(ctx context.Context, text []byte) error {
 		return fmt.Errorf("%w: line %d would have %s (%s)", ErrVerify, f.Pos.Line, f.Rule.Name, f.Message)
 	}
 	w.op.size = int64(len(text))
+	if err := w.weighed(text); err != nil {
+		return err
+	}
 	base := w.copyOptions().Name.Base
 	after, err := w.readSent(ctx, text, base)
 	if err != nil || after == nil || w.op.sent == nil {

@@ -264,6 +264,39 @@ func wordsOf(it *session.Item) (texts []string) {
 	return texts
 }
 
+// Each byte of a session is in one class, and images and reasoning are found wherever they stand.
+func TestSizes(t *testing.T) {
+	fixtures, _ := healthySessions(t)
+	recordings, err := filepath.Glob("../fixtures/pi/1.5.2/*/*.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]int64{}
+	for _, path := range append(fixtures, recordings...) {
+		s, err := sessionAt(path)
+		if err != nil {
+			continue
+		}
+		sum := int64(0)
+		for _, z := range s.Sizes() {
+			if sum += z.Bytes; z.Bytes < 0 {
+				t.Errorf("%s: %d bytes of %s", path, z.Bytes, z.Name)
+			}
+			found[s.Agent.Name+" "+z.Class] += z.Bytes
+		}
+		if sum != int64(len(s.Text)) {
+			t.Errorf("%s: the classes have %d bytes, the file has %d", path, sum, len(s.Text))
+		}
+	}
+	for _, agent := range []string{"codex", "claude", "pi"} {
+		for _, class := range []string{"prompts", "answers", "thinking", "calls", "outputs", "images", "summaries"} {
+			if found[agent+" "+class] == 0 {
+				t.Errorf("no %s in any session of %s", class, agent)
+			}
+		}
+	}
+}
+
 // Of a call that was interrupted, the other client is not told that it had nothing to say.
 func TestHandOffInterrupted(t *testing.T) {
 	paths, err := filepath.Glob("../fixtures/claude/2.1.332/kill_in_tool/*.jsonl")

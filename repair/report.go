@@ -39,6 +39,7 @@ type Report struct {
 	// Bound are the lines of the session with thinking that stands behind what is changed and that may be bound to it.
 	Bound []int64 `json:"bound_thinking,omitempty"`
 	Aside string  `json:"set_aside,omitempty"` // file that keeps the bytes that left the session
+	Sizes Sizes   `json:"-"`                   // for a page; empty unless Job.Sizes asks for it
 	// Operation is what was done instead of a repair; nil for one.
 	Operation *Operated `json:"operation,omitempty"`
 	Forgotten bool      `json:"forgotten,omitempty"` // the run's record was removed: see Operation.Forget
@@ -139,7 +140,7 @@ func (w *job) vanished(f lint.Finding) bool {
 
 // report puts together what was done. run is nil if nothing was recorded.
 func (w *job) report(run *runs.Run) *Report {
-	rep := &Report{Schema: ReportSchema, Source: w.Source.Path, Mode: w.Mode.String(), Thread: w.thread, Edits: []Entry{}, Notes: w.notes, Operation: w.operated()}
+	rep := &Report{Schema: ReportSchema, Source: w.Source.Path, Mode: w.Mode.String(), Thread: w.thread, Edits: []Entry{}, Notes: w.notes, Operation: w.operated(), Sizes: w.sizes}
 	if run != nil {
 		rep.Run, rep.Target = run.Manifest.Run, w.target
 		rep.Resume = w.resume()

@@ -29,8 +29,12 @@ const Mark = "[hist: "
 // Print is what two readings showed.
 type Print struct {
 	Items   int    `json:"items"`                      // that are sent of the result
+	Bytes   int64  `json:"bytes"`                      // of these items, as the session holds them
+	Prompts int    `json:"prompts"`                    // of a person, among them
 	SHA256  string `json:"sha256"`                     // over all of them
 	Before  int    `json:"items_before"`               // that are sent of the session
+	Held    int64  `json:"bytes_before"`               // of those
+	Asked   int    `json:"prompts_before"`             // among those
 	Was     string `json:"sha256_before"`              // over all of those
 	Differs int    `json:"items_that_differ"`          // of those that both send, how many say something else
 	Renamed bool   `json:"renamed,omitempty"`          // these name another directory, and differ in nothing else
@@ -72,6 +76,8 @@ func Prove(before, after *session.Sent, want Relation, closed []string) (*Print,
 		before, after = own(before, closed), own(after, closed)
 	}
 	p := &Print{Items: len(after.Items), Before: len(before.Items), SHA256: sumOf(after), Was: sumOf(before)}
+	p.Bytes, p.Prompts = extent(after)
+	p.Held, p.Asked = extent(before)
 	if after.Refused != "" && before.Refused == "" {
 		return p, fmt.Errorf("the client would refuse it: %s", after.Refused)
 	}
@@ -111,6 +117,19 @@ func Prove(before, after *session.Sent, want Relation, closed []string) (*Print,
 		}
 	}
 	return p, nil
+}
+
+// extent is how many bytes the items of a reading take, and how many messages of them are a person's.
+func extent(s *session.Sent) (bytes int64, prompts int) {
+	seen := map[int]bool{}
+	for i := range s.Items {
+		it := &s.Items[i]
+		bytes += int64(len(it.Content))
+		if it.Kind == session.TextItem && it.Role == "user" && it.Made == "" {
+			seen[it.Message] = true
+		}
+	}
+	return bytes, len(seen)
 }
 
 // own is a reading without what the client makes up, and without the outputs of some calls.
