@@ -16,7 +16,11 @@ import (
 )
 
 func (w *job) dryRun(ctx context.Context) (*Report, error) {
-	if !w.plan.Empty() {
+	if w.plan.Empty() {
+		if w.op == nil && w.effectiveMode() != ToFile {
+			return w.report(nil), nil // no copy would be made
+		}
+	} else {
 		if rep, err := w.earlierCopy(ctx); rep != nil || err != nil {
 			return rep, err
 		}

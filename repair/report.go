@@ -335,18 +335,21 @@ func sentOf(s *session.Sent, anyway bool) int64 {
 // partly says whether something of the history is lost that is not counted: a line that holds nothing readable is taken out, only a part
 // of something could be kept, or damage is left. told items are counted.
 func (w *job) partly(told int64) bool {
-	renewed := w.renewed()
-	for i := range w.plan.Mend {
-		f := &w.plan.Mend[i]
+	renewed, read := w.renewed(), w.read.after != nil
+	less := func(f lint.Finding) bool {
 		if f.Impact < lint.Loses || f.Lost > 0 || f.Unseen > 0 {
-			continue
+			return false
 		}
-		if f.Fix == lint.StandIn && renewed(f.Pos.Line) || f.Fix == lint.SetAside && f.Impact != lint.Rejects {
-			return true
+		switch f.Fix {
+		case lint.StandIn:
+			return renewed(f.Pos.Line)
+		case lint.SetAside: // what is not sent any more of a record is known if it could be read
+			return f.Impact != lint.Rejects && (f.Framing || !read)
 		}
+		return false
 	}
 	leaves := func(f lint.Finding) bool { return f.Impact == lint.Loses && f.Lost == 0 }
-	return slices.ContainsFunc(w.left(), leaves) || w.read.after != nil && (w.read.incomplete(told) || w.read.answerless())
+	return slices.ContainsFunc(w.plan.Mend, less) || slices.ContainsFunc(w.left(), leaves) || read && (w.read.incomplete(told) || w.read.answerless())
 }
 
 // Unrepaired says whether something more than a note is left.

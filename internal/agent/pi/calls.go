@@ -100,7 +100,7 @@ func (c *checker) content() (list []*found) {
 				continue
 			}
 			one := c.find(i, flaw.rule, flaw.fix, "%s", flaw.message)
-			if flaw.fix == finding.StandIn {
+			if flaw.fix == finding.StandIn || flaw.fix == finding.SetAside && !flaw.drop { // what it held is not known
 				one.Lost = 1
 			}
 			if flaw.drop {
