@@ -254,3 +254,65 @@ func TestManyDeadLines(t *testing.T) {
 		}
 	}
 }
+
+// TestRepairMemory: what a repair holds of the session, of its copy and of thousands of edits stays below 256 MiB and 100 bytes a record.
+func TestRepairMemory(t *testing.T) {
+	if withRace() {
+		t.Skip("a binary that looks for races takes more memory")
+	}
+	sibling := func(b *bufio.Writer, n int) {
+		parent := "null"
+		if n > 0 {
+			parent = `"00000000-0000-4000-8000-000000000000"`
+		}
+		fmt.Fprintf(b, `{"parentUuid":%s,"isSidechain":false,"userType":"external","cwd":"/x","sessionId":"2412e574-5c4d-409b-b0ed-a2d74877dfad","version":"2.1.2","type":"assistant","uuid":"%08x-0000-4000-8000-000000000000","timestamp":"2026-11-20T19:53:52.000Z","message":{"id":"m%d","type":"message","role":"assistant","model":"m","content":[{"type":"tool_use","id":"toolu_%d","name":"Bash","input":{}}]}}`+"\n", parent, n, n, n)
+	}
+	damaged := func(b *bufio.Writer, n int) {
+		if n == 0 {
+			io.WriteString(b, header+"dead\n") //nolint:errcheck // Flush tells
+		}
+		fmt.Fprintf(b, message, n, strings.Repeat("a word ", 150))
+	}
+	opened := func(b *bufio.Writer, n int) {
+		if n == 0 {
+			io.WriteString(b, header) //nolint:errcheck // Flush tells
+		}
+		fmt.Fprintf(b, call, n)
+	}
+	for name, c := range map[string]struct {
+		write func(b *bufio.Writer, n int)
+		n     int
+		long  bool
+	}{
+		"calls without output":   {opened, 50_000, false},
+		"siblings":               {sibling, 100_000, true},
+		"one edit in many bytes": {damaged, 100_000, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.long && !*testkit.Long {
+				t.Skip("it takes ten seconds")
+			}
+			path := filepath.Join(openTemp(t), "s.jsonl")
+			f, err := os.Create(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := bufio.NewWriter(f)
+			for n := range c.n {
+				c.write(b, n)
+			}
+			if err := errors.Join(b.Flush(), f.Close()); err != nil {
+				t.Fatal(err)
+			}
+			child := child(t, "repair", "-o", filepath.Join(filepath.Dir(path), "copy.jsonl"), path)
+			if code, out := exitCode(t, child); code != ExitOK && code != ExitFindings {
+				t.Fatalf("exit %d: %.300s", code, out)
+			}
+			got := peak(t, child)
+			t.Logf("%d MiB resident", got)
+			if most := int64(256 + c.n*100>>20); got > most {
+				t.Errorf("%d MiB resident, more than %d", got, most)
+			}
+		})
+	}
+}

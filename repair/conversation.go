@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"runtime"
 	"slices"
 	"sort"
 	"strings"
@@ -17,8 +18,12 @@ import (
 // A repair proves the conversation, not only the bytes: what the client sends of the copy must hold all that it sends of the session,
 // less what a change takes out by name. A rule whose changes lose more is left out; if that does not help, nothing is published.
 
-// maxRead is up to how many bytes of a session are read for what its client sends. Of a larger one nothing is said.
-const maxRead = 256 << 20
+// maxRead is up to how many bytes of a session are read for what its client sends. Of a larger one nothing is said. It is held in memory,
+// and then its copy.
+const maxRead = 128 << 20
+
+// aloneInMemory is from how many bytes on the session leaves memory before its copy comes.
+const aloneInMemory = 16 << 20
 
 // maxTried is of how many rules it is tried whether a session, mended without one, loses something, to learn which of them loses something.
 const maxTried = 32
@@ -40,7 +45,7 @@ func (r *readings) incomplete(told int64) bool {
 	}
 	n := int64(0)
 	for i := range r.after.Items {
-		if item := &r.after.Items[i]; !known[item.Sum] && bytes.Contains(item.Content, []byte("[hist: ")) && saidLost.Match(item.Content) {
+		if item := &r.after.Items[i]; !known[item.Sum] && item.Content != nil {
 			n++
 		}
 	}
@@ -77,6 +82,21 @@ func (w *job) lines() lineMap {
 		return w.passes.lines
 	}
 	return w.rw.lines
+}
+
+// withoutText makes what is sent let go of the text that it was read of, which would else stay in memory as a whole. Of the content stays
+// only what tells the model that something of it is lost.
+func withoutText(sent *session.Sent) {
+	sent.Settings = nil
+	for i := range sent.Items {
+		item := &sent.Items[i]
+		item.ID, item.CallID, item.Tool, item.Role = "", "", "", strings.Clone(item.Role)
+		if content := item.Content; bytes.Contains(content, []byte("[hist: ")) {
+			item.Content = bytes.Clone(saidLost.Find(content))
+		} else {
+			item.Content = nil
+		}
+	}
 }
 
 // copies is how many items of the session are sent of the copy once less, and say what it still sends: second copies of records.
@@ -185,8 +205,15 @@ func (w *job) readBefore(ctx context.Context) error {
 		return err
 	}
 	w.read.before, err = w.readSent(ctx, text, w.Lint.Name.Base)
-	if err == nil && w.read.before == nil {
+	switch {
+	case err != nil:
+	case w.read.before == nil:
 		w.read.unread = "it is not known what its client sends"
+	default:
+		withoutText(w.read.before)
+	}
+	if w.found.Summary.Bytes > aloneInMemory {
+		runtime.GC()
 	}
 	return err
 }
@@ -203,6 +230,7 @@ func (w *job) proveRepair(ctx context.Context, text []byte) error {
 	if err != nil {
 		return err
 	}
+	withoutText(after)
 	if w.read.after = after; w.Lint.Branch != "" { // the user wants another part of it to be sent
 		return nil
 	}

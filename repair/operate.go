@@ -119,7 +119,7 @@ func (w *job) text(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	defer in.Close()
-	return source.ReadAll(in)
+	return source.ReadAll(in, w.found.Summary.Bytes)
 }
 
 // readSent reads what the client sends of a text; nil if no reader of its agent is known.

@@ -131,6 +131,13 @@ func planFor(findings, later []lint.Finding, choice Choice) *plan {
 	for i := range later {
 		p.leaveFraming(&later[i])
 	}
+	mend := 0
+	for i := range findings {
+		if choice.Allows(&findings[i]) {
+			mend++
+		}
+	}
+	p.Mend, p.Rest = make([]lint.Finding, 0, mend), make([]lint.Finding, 0, len(findings)-mend)
 	for i := range findings {
 		if choice.Allows(&findings[i]) {
 			p.Mend = append(p.Mend, findings[i])

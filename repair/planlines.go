@@ -18,7 +18,7 @@ func (p *plan) joinPrettyPrinted() {
 	if len(p.Mend) == 0 {
 		return
 	}
-	rest := p.Rest[:0:0]
+	rest := p.Rest[:0]
 	for _, f := range p.Rest {
 		fault := f
 		fault.Impact = f.Rule.Impact

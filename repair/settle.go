@@ -1,6 +1,8 @@
 package repair
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +19,7 @@ import (
 // has no output. The copy is then linted and mended again, until nothing is left to mend.
 
 // maxPasses is how many passes are tried. Random damage has needed three at most.
-const maxPasses = 12
+const maxPasses = 24
 
 // pass is one pass: a text, what lint found in it, and the plan for it.
 type pass struct {
@@ -134,12 +136,13 @@ func besideIn(before, rest []lint.Finding) (list []lint.Finding) {
 	return list
 }
 
-// appendMended adds the findings that a pass has mended, without those that only count others. The pass's own list must not
-// change, because its changes point into it.
+// appendMended adds the findings that a pass has mended, without those that only count others. The pass's own list must keep its order,
+// because its changes point into it. The edits are made: nobody asks for them again, and they are most of what a finding holds.
 func appendMended(list, mend []lint.Finding) []lint.Finding {
-	for _, f := range mend {
-		if !f.More || f.Framing {
-			list = append(list, f)
+	for i := range mend {
+		f := &mend[i]
+		if f.Edits = nil; !f.More || f.Framing {
+			list = append(list, *f)
 		}
 	}
 	return list
@@ -163,7 +166,11 @@ func (w *job) lintWithoutHome(ctx context.Context, p *pass) error {
 // add runs one more pass over the text of the one before.
 func (s *settled) add(ctx context.Context, rw *rewrite, spoolDir string) error {
 	pr, pw := io.Pipe()
-	go func() { pw.CloseWithError(rw.Run(ctx, pw)) }()
+	go func() {
+		lines := bufio.NewWriterSize(pw, 1<<16)
+		err := rw.Run(ctx, lines)
+		pw.CloseWithError(cmp.Or(err, lines.Flush()))
+	}()
 	text, err := source.Spool(pr, spoolDir)
 	pr.CloseWithError(err)
 	first := s.text == nil

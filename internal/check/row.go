@@ -12,7 +12,7 @@ import (
 // so that many notes never keep it from mending.
 const (
 	singlyInRow = 16
-	maxFindings = 1 << 16
+	maxFindings = 1 << 15
 )
 
 // row is a row of unreadable lines, each found by a rule that has Rows.

@@ -12,8 +12,11 @@ import (
 	"sync"
 )
 
-// Garbage is how much garbage is always allowed, in bytes.
-const Garbage = 16 << 20
+// Garbage is how much garbage is always allowed, and Most how much at most, in bytes.
+const (
+	Garbage = 16 << 20
+	Most    = 32 << 20
+)
 
 // Set takes effect once, however often it is called.
 var Set = sync.OnceFunc(func() {
@@ -26,6 +29,7 @@ var Set = sync.OnceFunc(func() {
 const (
 	usual = 100
 	first = usual * Garbage / (4 << 20)
+	least = 10 // a collection costs as much as there is in use, so that with less it would take most of the time
 )
 
 // afterNext sets the percentage again after the next collection, and after each further one.
@@ -50,5 +54,6 @@ func set() {
 
 // percent returns by how many percent of the live heap the heap may grow.
 func percent(live uint64) int {
-	return int(max(usual, min(first, usual*Garbage/max(live, 1))))
+	live = max(live, 1)
+	return int(max(least, min(first, usual*Garbage/live), min(usual, usual*Most/live)))
 }

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -270,11 +271,16 @@ func (z *zstdReader) Close() error {
 	return z.raw()
 }
 
-// ReadAll reads a session's text to its end, which is where a damaged zstd stream breaks off.
-func ReadAll(in io.Reader) ([]byte, error) {
-	text, err := io.ReadAll(in)
+// ReadAll reads a session's text to its end, which is where a damaged zstd stream breaks off. size is how many bytes are expected, 0 if that
+// is not known: a text of which it is known is not copied while it grows.
+func ReadAll(in io.Reader, size int64) ([]byte, error) {
+	var text bytes.Buffer
+	if size > 0 {
+		text.Grow(int(size) + bytes.MinRead)
+	}
+	_, err := text.ReadFrom(in)
 	if errors.Is(err, ErrCorrupt) {
 		err = nil
 	}
-	return text, err
+	return text.Bytes(), err
 }

@@ -34,6 +34,7 @@ func readSent(text []byte, at agent.ReadAt, version string) (*session.Sent, erro
 	if read.Base >= 0 && r.s.Records[read.Base].Segment == r.own {
 		sent.Compacted = r.origins[read.Base].pos
 	}
+	sent.Items = make([]session.Item, 0, len(read.Items))
 	for i := range read.Items {
 		t := &read.Items[i]
 		if i == sent.Inherited && r.inherits(t.Record) {
