@@ -30,12 +30,7 @@ var Agent = &agent.Agent{
 	Words: format.Words{}, Typed: format.TypedOf, Outline: outline, About: format.About, Part: part,
 	ReadSent: readSent, RuleFor: ruleFor, TriesAgain: triesAgain,
 	Resume: resume, Explain: explain, Unnoticed: unnoticed, OnlyInPlace: onlyInPlace,
-	Home: &agent.Home{
-		DefaultHome: defaultHome, Sessions: sessions, Lists: lists, Live: live, LiveAt: liveAt, Folder: "a folder of projects/",
-		HomeAbove: homeAbove, Find: find, Named: withName, InUse: inUse, StaleNote: staleNote, Left: left, TakesAny: takesAny, Last: last, FolderFor: folderFor, Placed: byDirectory, Beside: []string{"memory"},
-		Doubles: doubles, Due: mayGo, Inspect: inspect,
-		Bounds: &agent.Bounds{},
-	},
+	Home: onDisk,
 }
 
 // marks are the signs of Claude Code: a session's first bytes hold all members of at least one of these lists. Inside a text

@@ -20,10 +20,12 @@ import (
 	"github.com/hist-cli/hist/internal/regular"
 )
 
-// The limits of the search beside a session: files looked into, bytes of each, and lost records looked for.
+// maxFile is up to how many bytes a file beside a session is looked into.
+const maxFile = 64 << 20
+
+// The limits of the search beside a session: files looked into, and lost records looked for.
 const (
 	maxFiles   = 200
-	maxFile    = 64 << 20
 	maxLookups = 32
 	maxOutput  = 30_000 // bytes of an output that are put back
 	strayTime  = time.Hour

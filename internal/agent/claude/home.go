@@ -27,6 +27,14 @@ const (
 	promptsFile = "history.jsonl"
 )
 
+// onDisk is what the client keeps beside a session, and how that is found.
+var onDisk = &agent.Home{
+	DefaultHome: defaultHome, Sessions: sessions, Lists: lists, Live: live, LiveAt: liveAt, Folder: "a folder of projects/",
+	HomeAbove: homeAbove, Find: find, Named: withName, InUse: inUse, StaleNote: staleNote, Left: left, TakesAny: takesAny, Last: last, FolderFor: folderFor, Placed: byDirectory, Beside: []string{"memory"},
+	Doubles: doubles, Due: mayGo, Inspect: inspect,
+	Bounds: &agent.Bounds{},
+}
+
 // defaultHome is $CLAUDE_CONFIG_DIR or ~/.claude.
 func defaultHome() (string, error) {
 	if dir := os.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
