@@ -26,7 +26,7 @@ func inspect(home string) (list []agent.Said) {
 	days := retention(home)
 	var folders []string
 	for path := range inProjects(home) {
-		id, isFile := strings.CutSuffix(filepath.Base(path), extension)
+		id, isFile := strings.CutSuffix(filepath.Base(path), format.Extension)
 		switch {
 		case !format.IsID(id):
 		case !isFile:
@@ -61,7 +61,7 @@ func inProjects(home string) iter.Seq[string] {
 func absent(home string, folders []string, days int64) (list []agent.Said) {
 	for _, dir := range folders {
 		id := filepath.Base(dir)
-		if exists(dir + extension) {
+		if exists(dir + format.Extension) {
 			continue
 		}
 		parts, outputs, newest := remains(dir)
@@ -71,7 +71,7 @@ func absent(home string, folders []string, days int64) (list []agent.Said) {
 		if busy, _ := inUse(dir, home, id); busy != nil {
 			continue // some versions write the session when it ends
 		}
-		list = append(list, agent.Said{Path: dir + extension, Finding: finding.Finding{
+		list = append(list, agent.Said{Path: dir + format.Extension, Finding: finding.Finding{
 			Rule: faults.NeverWritten, Impact: finding.Blocks, Pos: session.Pos{Line: 1},
 			Message: fmt.Sprintf("the session file is missing, but its folder is there (sub-agent conversations: %d, outputs: %d): the client never wrote the file, or has deleted it; prompts may be left in history.jsonl", parts, outputs),
 		}})
@@ -103,7 +103,7 @@ func remains(dir string) (parts, outputs int, newest time.Time) {
 				continue
 			case in == "tool-results":
 				outputs++
-			case !strings.HasSuffix(e.Name(), extension) || findLine(path, warmUp, func([]byte) bool { return true }) != nil:
+			case !strings.HasSuffix(e.Name(), format.Extension) || findLine(path, warmUp, func([]byte) bool { return true }) != nil:
 				continue
 			default:
 				parts++

@@ -17,13 +17,10 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// name is the agent's name in reports.
-const name = "claude"
-
 // Agent is Claude Code. Its repairs name each record's parent themselves, it has no locks, and it does not tell its tools in which session
 // they run.
 var Agent = &agent.Agent{
-	Name: name, Title: "Claude Code",
+	Name: format.AgentName, Title: "Claude Code",
 	Claims: claims, ReadName: readName, NewName: newName,
 	Decoder: preparing{}, NewHistory: func() check.History { return &History{} }, NewCheckers: newCheckers, Rules: faults.Rules, Effect: faults.Effect,
 	NewLinks: func(session.Info, string) agent.Links { return agent.NoLinks{} }, Branched: true,
@@ -62,13 +59,10 @@ func claims(_ string, head []byte) bool {
 	return false
 }
 
-// extension ends the name of a session's file.
-const extension = ".jsonl"
-
 // readName reads a session's name: its id, or that of a sub-agent.
 func readName(base string) check.Name {
 	n := check.Name{Base: base}
-	if id := strings.TrimSuffix(base, extension); id != base && format.IsID(id) {
+	if id := strings.TrimSuffix(base, format.Extension); id != base && format.IsID(id) {
 		n.Canonical, n.ThreadID = true, strings.ToLower(id)
 	}
 	return n
@@ -79,7 +73,7 @@ func newName(_ time.Time, thread string) string {
 	if !format.IsID(thread) {
 		return ""
 	}
-	return thread + extension
+	return thread + format.Extension
 }
 
 // resume is `claude --resume SESSION`. It is nil if thread is not an id, because the client would take it for a title or a
@@ -94,13 +88,13 @@ func resume(thread string) []string {
 // newCheckers makes the one checker that sees the whole tree.
 func newCheckers(run *check.Run) []check.Checker {
 	o := run.Options()
-	opts := Options{For: o.For[name], Live: o.Live, Branch: strings.ToLower(o.Branch), Chain: o.ChainParallel, Mend: o.Mend, SubAgent: strings.HasPrefix(o.Name.Base, "agent-")}
+	opts := Options{For: o.For[format.AgentName], Live: o.Live, Branch: strings.ToLower(o.Branch), Chain: o.ChainParallel, Mend: o.Mend, SubAgent: strings.HasPrefix(o.Name.Base, "agent-")}
 	if o.Path != "" {
 		opts.Beside = openBeside(o.Path, o.Text)
 		if o.Asked != nil {
 			opts.Beside = noted{opts.Beside, o.Asked}
 		}
-		if id := strings.TrimSuffix(filepath.Base(o.Path), extension); format.IsID(id) {
+		if id := strings.TrimSuffix(filepath.Base(o.Path), format.Extension); format.IsID(id) {
 			opts.Session = id
 		}
 	}

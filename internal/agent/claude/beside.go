@@ -51,7 +51,7 @@ type folder struct {
 
 // openBeside returns what lies beside the session in the file at a path. text is the session's text if it is not the file's.
 func openBeside(path string, text io.ReaderAt) Beside {
-	return &folder{path: path, text: text, near: newNeighbours(), session: strings.TrimSuffix(filepath.Base(path), extension)}
+	return &folder{path: path, text: text, near: newNeighbours(), session: strings.TrimSuffix(filepath.Base(path), format.Extension)}
 }
 
 // noted is a Beside that tells its owner when anything is asked of it.
@@ -157,7 +157,7 @@ func (f *folder) Stray() bool {
 
 // Remains is Beside's.
 func (f *folder) Remains() (dir string, parts, outputs int) {
-	dir = strings.TrimSuffix(f.path, extension)
+	dir = strings.TrimSuffix(f.path, format.Extension)
 	parts, outputs, _ = remains(dir)
 	return dir, parts, outputs
 }
@@ -315,7 +315,7 @@ func (f *folder) Output(callID string) (text, source string) {
 	if text, source := f.stored(callID); source != "" {
 		return text, source
 	}
-	dir := filepath.Join(strings.TrimSuffix(f.path, extension), "subagents")
+	dir := filepath.Join(strings.TrimSuffix(f.path, format.Extension), "subagents")
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return "", ""
@@ -329,8 +329,8 @@ func (f *folder) Output(callID string) (text, source string) {
 		if err != nil || gjson.GetBytes(meta, "toolUseId").String() != callID {
 			continue
 		}
-		if text := lastAnswer(filepath.Join(dir, base+extension)); text != "" {
-			return text, "the sub-agent's own file, " + base + extension
+		if text := lastAnswer(filepath.Join(dir, base+format.Extension)); text != "" {
+			return text, "the sub-agent's own file, " + base + format.Extension
 		}
 	}
 	return "", ""

@@ -82,7 +82,7 @@ func transcriptsOf(home string, tile gjson.Result) (ids []string) {
 	began, ended := time.UnixMilli(tile.Get("createdAt").Int()), time.UnixMilli(tile.Get("lastActivityAt").Int())
 	cwds := []string{tile.Get("cwd").String(), tile.Get("originCwd").String()}
 	for path := range inProjects(home) {
-		id, isFile := strings.CutSuffix(filepath.Base(path), extension)
+		id, isFile := strings.CutSuffix(filepath.Base(path), format.Extension)
 		if !isFile || !format.IsID(id) {
 			continue
 		}

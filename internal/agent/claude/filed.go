@@ -168,11 +168,11 @@ func utf16Length(text []byte) (units int) {
 
 // AgentFault looks for the file of a sub-agent, for lines in it that are no records, and for the sub-agent's answer.
 func (f *folder) AgentFault(id, answer string, written time.Time) string {
-	name := "agent-" + id + extension
+	name := "agent-" + id + format.Extension
 	if filepath.Base(name) != name {
 		return ""
 	}
-	own := filepath.Join(strings.TrimSuffix(f.path, extension), "subagents")
+	own := filepath.Join(strings.TrimSuffix(f.path, format.Extension), "subagents")
 	path := filepath.Join(own, name)
 	if !exists(path) {
 		if !isDir(own) || f.agentElsewhere(name) || f.mayBeDeleted(written) {

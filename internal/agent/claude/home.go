@@ -96,13 +96,13 @@ func find(_ context.Context, home, id string) ([]string, error) {
 	if len(want) > 36 || len(strings.ReplaceAll(want, "-", "")) < minPrefix || strings.Trim(want, "0123456789abcdef-") != "" {
 		return nil, fmt.Errorf("%q: %w: expected a UUID or at least its first %d digits", id, agent.ErrBadID, minPrefix)
 	}
-	paths, err := filepath.Glob(filepath.Join(walk.Literal(home), projects, "*", want+"*"+extension))
+	paths, err := filepath.Glob(filepath.Join(walk.Literal(home), projects, "*", want+"*"+format.Extension))
 	if err != nil {
 		return nil, fmt.Errorf("looking for session %s: %w", id, err)
 	}
 	threads := map[string]bool{}
 	paths = slices.DeleteFunc(paths, func(p string) bool {
-		name := strings.TrimSuffix(filepath.Base(p), extension)
+		name := strings.TrimSuffix(filepath.Base(p), format.Extension)
 		threads[name] = threads[name] || format.IsID(name)
 		return !format.IsID(name)
 	})
@@ -122,7 +122,7 @@ func find(_ context.Context, home, id string) ([]string, error) {
 
 // doubles are the files of the same name in other projects' folders: a project that was moved or copied leaves one.
 func doubles(path, home string) []string {
-	if !format.IsID(strings.TrimSuffix(filepath.Base(path), extension)) {
+	if !format.IsID(strings.TrimSuffix(filepath.Base(path), format.Extension)) {
 		return nil
 	}
 	paths, _ := filepath.Glob(filepath.Join(walk.Literal(home), projects, "*", filepath.Base(path))) // the pattern is sound
@@ -177,5 +177,5 @@ func unnoticed(version string) bool { return format.Before(version, "2.1.100") }
 
 // part says whether a file is a part of a session, not a session itself: a sub-agent's conversation.
 func part(path string) bool {
-	return strings.HasPrefix(filepath.Base(path), "agent-") && strings.HasSuffix(path, extension)
+	return strings.HasPrefix(filepath.Base(path), "agent-") && strings.HasSuffix(path, format.Extension)
 }

@@ -97,7 +97,7 @@ func (f *folder) Kin(root string, lacks func(answer, call string) bool) (lines [
 // Begun looks into the files of the session's sub-agents. One that began with a part of the conversation has answers of it behind the
 // prompt; one that began with a task of its own has not.
 func (f *folder) Begun(holds func(answer string) bool) (words, source string) {
-	paths, _ := filepath.Glob(filepath.Join(walk.Literal(strings.TrimSuffix(f.path, extension)), "subagents", "agent-*"+extension)) // the pattern is sound
+	paths, _ := filepath.Glob(filepath.Join(walk.Literal(strings.TrimSuffix(f.path, format.Extension)), "subagents", "agent-*"+format.Extension)) // the pattern is sound
 	for _, path := range paths[:min(len(paths), maxFiles)] {
 		first, inherits, left := gjson.Result{}, false, maxLookups
 		eachLine(path, func(l jsonl.Line, record func() bool) bool {
@@ -163,7 +163,7 @@ func sessionsIn(dir string) (list []string) {
 		return nil
 	}
 	for _, e := range entries {
-		if e.Type().IsRegular() && strings.HasSuffix(e.Name(), extension) && !strings.HasPrefix(e.Name(), "agent-") {
+		if e.Type().IsRegular() && strings.HasSuffix(e.Name(), format.Extension) && !strings.HasPrefix(e.Name(), "agent-") {
 			list = append(list, filepath.Join(dir, e.Name()))
 		}
 	}

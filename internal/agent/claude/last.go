@@ -45,11 +45,11 @@ func folderOf(home, cwd string) string {
 // changed last (measured with 1.0.128 and 2.1.330). A person's client passes over what `claude -p` or the SDK began, even if a person
 // has gone on with it since; `claude -p --continue` does not (measured with 2.1.332).
 func last(ctx context.Context, home, cwd string, any bool) (string, error) {
-	paths, err := filepath.Glob(filepath.Join(folderOf(home, cwd), "*"+extension))
+	paths, err := filepath.Glob(filepath.Join(folderOf(home, cwd), "*"+format.Extension))
 	if err != nil {
 		return "", err
 	}
-	paths = slices.DeleteFunc(paths, func(p string) bool { return !format.IsID(strings.TrimSuffix(filepath.Base(p), extension)) })
+	paths = slices.DeleteFunc(paths, func(p string) bool { return !format.IsID(strings.TrimSuffix(filepath.Base(p), format.Extension)) })
 	slices.SortStableFunc(paths, func(a, b string) int { return cmp.Compare(walk.Modified(b), walk.Modified(a)) })
 	for _, p := range paths {
 		if ctx.Err() != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/regular"
 )
 
@@ -41,14 +42,14 @@ func TestNeighboursAreReadOnce(t *testing.T) {
 			text.WriteString(record(name, n))
 		}
 		size[name] = text.Len()
-		if err := os.WriteFile(filepath.Join(dir, name+extension), []byte(text.String()), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name+format.Extension), []byte(text.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	opens, bytes := map[string]int{}, 0
-	f := openBeside(filepath.Join(dir, "session"+extension), nil).(*folder)
+	f := openBeside(filepath.Join(dir, "session"+format.Extension), nil).(*folder)
 	f.near.open = func(path string) (file, error) {
-		opens[strings.TrimSuffix(filepath.Base(path), extension)]++
+		opens[strings.TrimSuffix(filepath.Base(path), format.Extension)]++
 		of, err := regular.Open(path)
 		return counted{of, &bytes}, err
 	}
@@ -82,7 +83,7 @@ func TestNeighboursAreReadOnce(t *testing.T) {
 // TestNeighboursHaveALimit: of files with more records than are kept in mind only the first are looked for, and nothing in the
 // files that come then.
 func TestNeighboursHaveALimit(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a"+extension)
+	path := filepath.Join(t.TempDir(), "a"+format.Extension)
 	if err := os.WriteFile(path, []byte(`{"uuid":"a"}`+"\n"+`{"uuid":"b"}`+"\n"+`{"uuid":"c"}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/inuse"
 )
 
@@ -43,7 +44,7 @@ func TestStaleNote(t *testing.T) {
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			transcript := filepath.Join(home, thread+extension)
+			transcript := filepath.Join(home, thread+format.Extension)
 			if err := os.WriteFile(transcript, nil, 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 )
 
 // TestStoredOutputs: an output in a file of its own is found by the call's id, or if it can be no other.
@@ -27,7 +29,7 @@ func TestStoredOutputs(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "0fb3d7b2-70c1-4a3e-9d86-2f6f25a1c6d4.jsonl")
-		stored := filepath.Join(strings.TrimSuffix(path, extension), "tool-results")
+		stored := filepath.Join(strings.TrimSuffix(path, format.Extension), "tool-results")
 		if err := os.MkdirAll(stored, 0o700); err != nil {
 			t.Fatal(err)
 		}

@@ -20,3 +20,9 @@ func IsID(s string) bool {
 	}
 	return true
 }
+
+// AgentName is the agent's name in reports.
+const AgentName = "claude"
+
+// Extension ends the name of a session's file.
+const Extension = ".jsonl"
