@@ -48,11 +48,11 @@ func TestStaleNote(t *testing.T) {
 			if err := os.WriteFile(transcript, nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			busy, err := Agent.InUse(transcript, home, thread)
+			busy, err := inUse(transcript, home, thread)
 			if err != nil || (busy != nil) != c.busy {
 				t.Errorf("%v, %v; want in use: %v", busy, err, c.busy)
 			}
-			if words := Agent.StaleNote(home, thread); (words == "") != c.busy {
+			if words := onDisk.StaleNote(home, thread); (words == "") != c.busy {
 				t.Errorf("%q", words)
 			}
 		})
