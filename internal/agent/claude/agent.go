@@ -11,6 +11,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/agent/claude/home"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/normalize"
@@ -24,10 +25,10 @@ var Agent = &agent.Agent{
 	Claims: claims, ReadName: readName, NewName: newName,
 	Decoder: preparing{}, NewHistory: func() check.History { return &History{} }, NewCheckers: newCheckers, Rules: faults.Rules, Effect: faults.Effect,
 	NewLinks: func(session.Info, string) agent.Links { return agent.NoLinks{} }, Branched: true,
-	Words: format.Words{}, Typed: format.TypedOf, Outline: outline, About: format.About, Part: part,
+	Words: format.Words{}, Typed: format.TypedOf, Outline: outline, About: format.About, Part: home.Part,
 	ReadSent: readSent, RuleFor: ruleFor, TriesAgain: triesAgain,
-	Resume: resume, Explain: explain, Unnoticed: unnoticed, OnlyInPlace: onlyInPlace,
-	Home: onDisk,
+	Resume: resume, Explain: explain, Unnoticed: home.Unnoticed, OnlyInPlace: onlyInPlace,
+	Home: home.OnDisk,
 }
 
 // marks are the signs of Claude Code: a session's first bytes hold all members of at least one of these lists. Inside a text

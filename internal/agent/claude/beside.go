@@ -3,8 +3,6 @@ package claude
 import (
 	"bytes"
 	"cmp"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,12 +14,10 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/agent/claude/home"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/regular"
 )
-
-// maxFile is up to how many bytes a file beside a session is looked into.
-const maxFile = 64 << 20
 
 // The limits of the search beside a session: files looked into, and lost records looked for.
 const (
@@ -137,7 +133,7 @@ func (n noted) Part(id string) bool {
 
 // others are the other sessions of the folder.
 func (f *folder) others() []string {
-	list := slices.DeleteFunc(sessionsIn(filepath.Dir(f.path)), func(path string) bool { return filepath.Base(path) == filepath.Base(f.path) })
+	list := slices.DeleteFunc(home.SessionsIn(filepath.Dir(f.path)), func(path string) bool { return filepath.Base(path) == filepath.Base(f.path) })
 	return list[:min(len(list), maxFiles)]
 }
 
@@ -158,7 +154,7 @@ func (f *folder) Stray() bool {
 // Remains is Beside's.
 func (f *folder) Remains() (dir string, parts, outputs int) {
 	dir = strings.TrimSuffix(f.path, format.Extension)
-	parts, outputs, _ = remains(dir)
+	parts, outputs, _ = home.Remains(dir)
 	return dir, parts, outputs
 }
 
@@ -197,21 +193,11 @@ func (f *folder) Part(id string) bool {
 	}
 	for _, e := range entries {
 		other := filepath.Join(project, e.Name(), filepath.Base(mine))
-		if e.IsDir() && other != mine && f.near.find(filepath.Join(other, base), id, func(l []byte) bool { return holds(l, id) }) != nil {
+		if e.IsDir() && other != mine && f.near.find(filepath.Join(other, base), id, func(l []byte) bool { return home.Holds(l, id) }) != nil {
 			return true
 		}
 	}
 	return false
-}
-
-// holds says whether a line is the record with an id, or an output of the call with it.
-func holds(line []byte, id string) bool {
-	found := gjson.GetBytes(line, "uuid").String() == id
-	gjson.GetBytes(line, "message.content").ForEach(func(_, b gjson.Result) bool {
-		found = found || b.Get("tool_use_id").String() == id
-		return !found
-	})
-	return found
 }
 
 // elsewhere finds, in another session of the folder, a record that contains an id and that fits.
@@ -239,11 +225,11 @@ func (f *folder) own() (text io.ReaderAt, done func()) {
 	return file, func() { file.Close() }
 }
 
-// eachOwn calls eachLine for the session itself.
+// eachOwn calls EachLine for the session itself.
 func (f *folder) eachOwn(see func(l jsonl.Line, record func() bool) bool) {
 	if text, done := f.own(); text != nil {
 		defer done()
-		linesOf(io.NewSectionReader(text, 0, maxFile), see)
+		home.LinesOf(io.NewSectionReader(text, 0, home.MaxFile), see)
 	}
 }
 
@@ -254,7 +240,7 @@ func (f *folder) Line(offset int64) []byte {
 		return nil
 	}
 	defer done()
-	in := jsonl.NewReader(io.NewSectionReader(text, offset, maxFile))
+	in := jsonl.NewReader(io.NewSectionReader(text, offset, home.MaxFile))
 	l, err := in.Next()
 	if err != nil {
 		return nil
@@ -263,48 +249,6 @@ func (f *folder) Line(offset int64) []byte {
 		return nil
 	}
 	return bytes.Clone(l.Raw)
-}
-
-// eachLine calls see for the lines at the beginning of a file, until see returns false. record, if called, says whether the
-// line is a record. A file that can't be read has no lines.
-func eachLine(path string, see func(l jsonl.Line, record func() bool) bool) {
-	file, err := regular.Open(path)
-	if err != nil {
-		return
-	}
-	defer file.Close()
-	linesOf(io.LimitReader(file, maxFile), see)
-}
-
-func linesOf(r io.Reader, see func(l jsonl.Line, record func() bool) bool) {
-	scanner := jsonl.NewScanner(format.Shape)
-	defer scanner.Done()
-	spans := make([]jsonl.Span, format.FieldCount)
-	in := jsonl.NewReader(r)
-	for {
-		l, err := in.Next()
-		if err != nil {
-			return
-		}
-		record := func() bool {
-			v := scanner.Scan(l.Raw, spans)
-			return v.Fault == jsonl.None && v.Object
-		}
-		if !see(l, record) {
-			return
-		}
-	}
-}
-
-// findLine returns the first line of a file that contains some bytes and is a record that fits; nil if there is none.
-func findLine(path string, words []byte, fits func([]byte) bool) (found []byte) {
-	eachLine(path, func(l jsonl.Line, record func() bool) bool {
-		if bytes.Contains(l.Raw, words) && record() && fits(l.Raw) {
-			found = bytes.Clone(l.Raw)
-		}
-		return found == nil
-	})
-	return found
 }
 
 // Output finds what the client keeps of a call's output outside the session: a file of its own, or a sub-agent's last answer.
@@ -325,7 +269,7 @@ func (f *folder) Output(callID string) (text, source string) {
 		if !ok {
 			continue
 		}
-		meta, err := readSmall(filepath.Join(dir, e.Name()))
+		meta, err := home.ReadSmall(filepath.Join(dir, e.Name()))
 		if err != nil || gjson.GetBytes(meta, "toolUseId").String() != callID {
 			continue
 		}
@@ -340,7 +284,7 @@ func (f *folder) Output(callID string) (text, source string) {
 // records: a file that was cut off ends with something that the sub-agent said on its way.
 func lastAnswer(path string) string {
 	last, whole := "", true
-	eachLine(path, func(l jsonl.Line, record func() bool) bool {
+	home.EachLine(path, func(l jsonl.Line, record func() bool) bool {
 		if whole = record(); !whole {
 			return false
 		}
@@ -375,17 +319,17 @@ func (f *folder) Typed() []Typed {
 		return f.typed
 	}
 	f.read = true
-	file, err := regular.Open(filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(f.path))), promptsFile))
+	file, err := regular.Open(filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(f.path))), home.PromptsFile))
 	if err != nil {
 		return nil
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err != nil || info.Size() > maxFile {
-		if _, err := file.Seek(-maxFile, io.SeekEnd); err != nil {
+	if info, err := file.Stat(); err != nil || info.Size() > home.MaxFile {
+		if _, err := file.Seek(-home.MaxFile, io.SeekEnd); err != nil {
 			return nil
 		}
 	}
-	linesOf(file, func(l jsonl.Line, record func() bool) bool {
+	home.LinesOf(file, func(l jsonl.Line, record func() bool) bool {
 		if bytes.Contains(l.Raw, []byte(f.session)) && record() && gjson.GetBytes(l.Raw, "sessionId").String() == f.session {
 			if words := gjson.GetBytes(l.Raw, "display").String(); words != "" {
 				f.typed = append(f.typed, Typed{words, gjson.GetBytes(l.Raw, "timestamp").Int()})
@@ -395,21 +339,4 @@ func (f *folder) Typed() []Typed {
 	})
 	slices.SortStableFunc(f.typed, func(a, b Typed) int { return cmp.Compare(a.When, b.When) })
 	return f.typed
-}
-
-var errLarge = errors.New("too large")
-
-// readSmall reads a file of the client's that is never large.
-func readSmall(path string) ([]byte, error) {
-	if err := regular.Check(path); err != nil {
-		return nil, err
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > 1<<20 {
-		return nil, fmt.Errorf("%s: %w", path, errLarge)
-	}
-	return os.ReadFile(path)
 }

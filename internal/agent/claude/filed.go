@@ -18,6 +18,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/agent/claude/home"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/regular"
@@ -108,7 +109,7 @@ func (c *Checker) damagedFiles() {
 
 // mayBeDeleted says whether the client deletes files that it wrote at a given time.
 func (f *folder) mayBeDeleted(written time.Time) bool {
-	return tooOld(written, retention(filepath.Dir(filepath.Dir(filepath.Dir(f.path)))))
+	return home.TooOld(written, home.Retention(filepath.Dir(filepath.Dir(filepath.Dir(f.path)))))
 }
 
 // OutputFault compares an output's file with what the session tells of it.
@@ -174,14 +175,14 @@ func (f *folder) AgentFault(id, answer string, written time.Time) string {
 	}
 	own := filepath.Join(strings.TrimSuffix(f.path, format.Extension), "subagents")
 	path := filepath.Join(own, name)
-	if !exists(path) {
+	if !home.Exists(path) {
 		if !isDir(own) || f.agentElsewhere(name) || f.mayBeDeleted(written) {
 			return ""
 		}
 		return "the sub-agent's own file, subagents/" + name + ", is not there: nothing but its answer is left"
 	}
 	bad, said := int64(0), false
-	eachLine(path, func(l jsonl.Line, record func() bool) bool {
+	home.EachLine(path, func(l jsonl.Line, record func() bool) bool {
 		switch {
 		case record():
 			said = said || slices.ContainsFunc(gjson.GetBytes(l.Raw, "message.content.#.text").Array(), func(t gjson.Result) bool { return t.String() == answer })
@@ -204,7 +205,7 @@ func (f *folder) AgentFault(id, answer string, written time.Time) string {
 func (f *folder) agentElsewhere(name string) bool {
 	project := filepath.Dir(f.path)
 	found, _ := filepath.Glob(filepath.Join(walk.Literal(project), "*", "subagents", walk.Literal(name)))
-	return len(found) > 0 || exists(filepath.Join(project, name))
+	return len(found) > 0 || home.Exists(filepath.Join(project, name))
 }
 
 func isDir(path string) bool {

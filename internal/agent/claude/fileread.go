@@ -14,6 +14,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/agent/claude/home"
 	"github.com/hist-cli/hist/internal/jsonl"
 )
 
@@ -225,7 +226,7 @@ func (s *fileStory) copyOf(name string) fileText {
 	if filepath.Base(name) != name {
 		return fileText{}
 	}
-	text, err := readSmall(filepath.Join(s.copies, name))
+	text, err := home.ReadSmall(filepath.Join(s.copies, name))
 	if err != nil || bytes.Contains(text, mark) {
 		return fileText{}
 	}

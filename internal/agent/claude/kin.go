@@ -13,6 +13,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/agent/claude/home"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/regular"
@@ -45,7 +46,7 @@ func (k *kin) sharing(dir, root string) []string {
 	defer k.Unlock()
 	if k.dir != dir || !k.changed.Equal(info.ModTime()) {
 		k.dir, k.changed, k.of = dir, info.ModTime(), map[string][]string{}
-		for _, path := range sessionsIn(dir) {
+		for _, path := range home.SessionsIn(dir) {
 			if id := rootOf(path); id != "" {
 				k.of[id] = append(k.of[id], path)
 			}
@@ -76,7 +77,7 @@ func rootOf(path string) string {
 func (f *folder) Kin(root string, lacks func(answer, call string) bool) (lines [][]byte, source string) {
 	others := slices.DeleteFunc(slices.Clone(lastFolder.sharing(filepath.Dir(f.path), root)), func(path string) bool { return path == f.path })
 	for _, path := range others[:min(len(others), maxKin)] {
-		eachLine(path, func(l jsonl.Line, record func() bool) bool {
+		home.EachLine(path, func(l jsonl.Line, record func() bool) bool {
 			if !bytes.Contains(l.Raw, []byte(`"tool_use"`)) || bytes.Contains(l.Raw, mark) || !record() {
 				return true
 			}
@@ -100,7 +101,7 @@ func (f *folder) Begun(holds func(answer string) bool) (words, source string) {
 	paths, _ := filepath.Glob(filepath.Join(walk.Literal(strings.TrimSuffix(f.path, format.Extension)), "subagents", "agent-*"+format.Extension)) // the pattern is sound
 	for _, path := range paths[:min(len(paths), maxFiles)] {
 		first, inherits, left := gjson.Result{}, false, maxLookups
-		eachLine(path, func(l jsonl.Line, record func() bool) bool {
+		home.EachLine(path, func(l jsonl.Line, record func() bool) bool {
 			switch v := gjson.ParseBytes(l.Raw); {
 			case !record() || bytes.Contains(l.Raw, mark):
 			case !first.Exists():
@@ -154,18 +155,4 @@ func (c *Checker) forkedCalls() {
 			last[n.Msg] = n
 		}
 	}
-}
-
-// sessionsIn are the files of sessions in a folder.
-func sessionsIn(dir string) (list []string) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		if e.Type().IsRegular() && strings.HasSuffix(e.Name(), format.Extension) && !strings.HasPrefix(e.Name(), "agent-") {
-			list = append(list, filepath.Join(dir, e.Name()))
-		}
-	}
-	return list
 }

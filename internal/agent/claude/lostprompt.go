@@ -7,6 +7,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/agent/claude/home"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/sum"
@@ -246,7 +247,7 @@ func (c *Checker) typedBetween(p, n *node) (words, source string) {
 				c.typedUsed = map[int]bool{}
 			}
 			c.typedUsed[i] = true
-			return typed[i].Words, promptsFile
+			return typed[i].Words, home.PromptsFile
 		}
 	}
 	return "", ""

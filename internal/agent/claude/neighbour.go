@@ -10,6 +10,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/agent/claude/home"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/regular"
 )
@@ -32,7 +33,7 @@ type file interface {
 }
 
 // named is where a line of a neighbour stands, by an id that it names.
-type named struct{ sum, offset, size uint32 } // no line begins behind maxFile
+type named struct{ sum, offset, size uint32 } // no line begins behind MaxFile
 
 func (a named) compare(b named) int {
 	return cmp.Or(cmp.Compare(a.sum, b.sum), cmp.Compare(a.offset, b.offset))
@@ -83,7 +84,7 @@ func (n *neighbours) read(path string) (list []named) {
 		return nil
 	}
 	defer text.Close()
-	in := jsonl.NewReader(io.LimitReader(text, maxFile))
+	in := jsonl.NewReader(io.LimitReader(text, home.MaxFile))
 	for n.left > 0 {
 		l, err := in.Next()
 		if err != nil {

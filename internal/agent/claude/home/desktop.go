@@ -1,4 +1,4 @@
-package claude
+package home
 
 import (
 	"bytes"
@@ -32,7 +32,7 @@ func byTile(home, name string) (id string, err error) {
 	if path == "" {
 		return "", nil
 	}
-	raw, err := readSmall(path)
+	raw, err := ReadSmall(path)
 	if err != nil {
 		return "", fmt.Errorf("%s is a session of Claude Desktop, whose file can't be read: %w", name, err)
 	}

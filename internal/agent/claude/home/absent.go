@@ -1,4 +1,4 @@
-package claude
+package home
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ import (
 
 // inspect lists the sessions of a home that the client may delete, and those of which only the folder is left.
 func inspect(home string) (list []agent.Said) {
-	days := retention(home)
+	days := Retention(home)
 	var folders []string
 	for path := range inProjects(home) {
 		id, isFile := strings.CutSuffix(filepath.Base(path), format.Extension)
@@ -61,11 +61,11 @@ func inProjects(home string) iter.Seq[string] {
 func absent(home string, folders []string, days int64) (list []agent.Said) {
 	for _, dir := range folders {
 		id := filepath.Base(dir)
-		if exists(dir + format.Extension) {
+		if Exists(dir + format.Extension) {
 			continue
 		}
-		parts, outputs, newest := remains(dir)
-		if parts+outputs == 0 || tooOld(newest, days) {
+		parts, outputs, newest := Remains(dir)
+		if parts+outputs == 0 || TooOld(newest, days) {
 			continue
 		}
 		if busy, _ := inUse(dir, home, id); busy != nil {
@@ -80,7 +80,8 @@ func absent(home string, folders []string, days int64) (list []agent.Said) {
 	return list
 }
 
-func exists(path string) bool {
+// Exists says whether there is a file at the path.
+func Exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
@@ -88,8 +89,8 @@ func exists(path string) bool {
 // warmUp is the prompt with which some versions start a sub-agent before any user has prompted.
 var warmUp = []byte(`"content":"Warmup"`)
 
-// remains counts the files in a session's folder that its turns made, and returns when the newest of them was written.
-func remains(dir string) (parts, outputs int, newest time.Time) {
+// Remains counts the files in a session's folder that its turns made, and returns when the newest of them was written.
+func Remains(dir string) (parts, outputs int, newest time.Time) {
 	for _, in := range []string{"subagents", "tool-results"} {
 		entries, err := os.ReadDir(filepath.Join(dir, in))
 		if err != nil {
@@ -119,9 +120,9 @@ func remains(dir string) (parts, outputs int, newest time.Time) {
 // keptDays is how many days the client keeps a session that is not written to, if its settings do not say otherwise.
 const keptDays = 30
 
-// retention is for how many days the client of a home keeps sessions; 0 if its settings can't be read or make no sense.
-func retention(home string) int64 {
-	raw, err := readSmall(filepath.Join(home, "settings.json"))
+// Retention is for how many days the client of a home keeps sessions; 0 if its settings can't be read or make no sense.
+func Retention(home string) int64 {
+	raw, err := ReadSmall(filepath.Join(home, "settings.json"))
 	if os.IsNotExist(err) {
 		return keptDays
 	}
@@ -138,8 +139,8 @@ func retention(home string) int64 {
 	return days.Int()
 }
 
-// tooOld says whether a client that keeps sessions for that many days deletes one that was last written at a given time.
-func tooOld(written time.Time, days int64) bool {
+// TooOld says whether a client that keeps sessions for that many days deletes one that was last written at a given time.
+func TooOld(written time.Time, days int64) bool {
 	return days > 0 && time.Since(written) > time.Duration(min(days, 36500))*24*time.Hour
 }
 
@@ -149,13 +150,13 @@ func mayGo(path string) string {
 	if filepath.Base(above) != projects {
 		return ""
 	}
-	return due(path, retention(filepath.Dir(above)))
+	return due(path, Retention(filepath.Dir(above)))
 }
 
 // due is Due in a home whose client keeps sessions for that many days.
 func due(path string, days int64) string {
 	info, err := os.Stat(path)
-	if err != nil || !tooOld(info.ModTime(), days) {
+	if err != nil || !TooOld(info.ModTime(), days) {
 		return ""
 	}
 	return fmt.Sprintf("the session was last written %d days ago: its client deletes those older than %d", int64(time.Since(info.ModTime()).Hours()/24), days)

@@ -1,4 +1,4 @@
-package claude
+package home
 
 import (
 	"cmp"
@@ -20,15 +20,15 @@ import (
 	"github.com/hist-cli/hist/internal/walk"
 )
 
-// projects is the folder of a home that holds a folder of sessions for each working directory; promptsFile is the home's list
+// projects is the folder of a home that holds a folder of sessions for each working directory; PromptsFile is the home's list
 // of typed prompts.
 const (
 	projects    = "projects"
-	promptsFile = "history.jsonl"
+	PromptsFile = "history.jsonl"
 )
 
-// onDisk is what the client keeps beside a session, and how that is found.
-var onDisk = &agent.Home{
+// OnDisk is what the client keeps beside a session, and how that is found.
+var OnDisk = &agent.Home{
 	DefaultHome: defaultHome, Sessions: sessions, Lists: lists, Live: live, LiveAt: liveAt, Folder: "a folder of projects/",
 	HomeAbove: homeAbove, Find: find, Named: withName, InUse: inUse, StaleNote: staleNote, Left: left, TakesAny: takesAny, Last: last, FolderFor: folderFor, Placed: byDirectory, Beside: []string{"memory"},
 	Doubles: doubles, Due: mayGo, Inspect: inspect,
@@ -56,7 +56,7 @@ func sessions(home string) []string {
 }
 
 // lists is the list of prompts.
-func lists(home string) []string { return []string{filepath.Join(home, promptsFile)} }
+func lists(home string) []string { return []string{filepath.Join(home, PromptsFile)} }
 
 // liveAt is the projects folder.
 func liveAt(home string) string { return filepath.Join(home, projects) }
@@ -164,7 +164,7 @@ func withName(home, name string) ([]string, error) {
 	}
 	var ids []string
 	for _, p := range paths {
-		raw, err := readSmall(p)
+		raw, err := ReadSmall(p)
 		if id := filepath.Base(filepath.Dir(p)); err == nil && jsonl.Valid(raw) && gjson.GetBytes(raw, "customTitle").String() == name && format.IsID(id) {
 			ids = append(ids, id)
 		}
@@ -172,10 +172,10 @@ func withName(home, name string) ([]string, error) {
 	return ids, nil
 }
 
-// unnoticed says whether a version registers nowhere that it has a session open.
-func unnoticed(version string) bool { return format.Before(version, "2.1.100") }
+// Unnoticed says whether a version registers nowhere that it has a session open.
+func Unnoticed(version string) bool { return format.Before(version, "2.1.100") }
 
-// part says whether a file is a part of a session, not a session itself: a sub-agent's conversation.
-func part(path string) bool {
+// Part says whether a file is a part of a session, not a session itself: a sub-agent's conversation.
+func Part(path string) bool {
 	return strings.HasPrefix(filepath.Base(path), "agent-") && strings.HasSuffix(path, format.Extension)
 }

@@ -1,4 +1,4 @@
-package claude
+package home
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 // byDirectory are the list of prompts, by which the client offers those of a directory again, and its settings, which hold a member for each
 // project.
 func byDirectory(home string, moved func(string) (string, bool), threads []string) []agent.Placed {
-	list := []agent.Placed{{Path: filepath.Join(home, promptsFile), Text: func(data []byte) []byte { return movedPrompts(data, moved, threads) }}}
+	list := []agent.Placed{{Path: filepath.Join(home, PromptsFile), Text: func(data []byte) []byte { return movedPrompts(data, moved, threads) }}}
 	if len(threads) > 0 {
 		return list
 	}

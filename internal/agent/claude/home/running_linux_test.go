@@ -1,4 +1,4 @@
-package claude
+package home
 
 import (
 	"fmt"
@@ -52,7 +52,7 @@ func TestStaleNote(t *testing.T) {
 			if err != nil || (busy != nil) != c.busy {
 				t.Errorf("%v, %v; want in use: %v", busy, err, c.busy)
 			}
-			if words := onDisk.StaleNote(home, thread); (words == "") != c.busy {
+			if words := OnDisk.StaleNote(home, thread); (words == "") != c.busy {
 				t.Errorf("%q", words)
 			}
 		})
