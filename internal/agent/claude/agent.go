@@ -93,7 +93,7 @@ func newCheckers(run *check.Run) []check.Checker {
 	if o.Path != "" {
 		opts.Beside = openBeside(o.Path, o.Text)
 		if o.Asked != nil {
-			opts.Beside = noted{opts.Beside, o.Asked}
+			opts.Beside = noting(opts.Beside, o.Asked)
 		}
 		if id := strings.TrimSuffix(filepath.Base(o.Path), format.Extension); format.IsID(id) {
 			opts.Session = id

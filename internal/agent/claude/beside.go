@@ -50,7 +50,9 @@ func openBeside(path string, text io.ReaderAt) Beside {
 	return &folder{path: path, text: text, near: newNeighbours(), session: strings.TrimSuffix(filepath.Base(path), format.Extension)}
 }
 
-// noted is a Beside that tells its owner when anything is asked of it.
+// noting is a Beside that tells its owner when anything is asked of it.
+func noting(of Beside, asked func()) Beside { return noted{of, asked} }
+
 type noted struct {
 	of    Beside
 	asked func()

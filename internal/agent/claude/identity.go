@@ -2,10 +2,7 @@ package claude
 
 import (
 	"fmt"
-	"maps"
 	"slices"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
@@ -13,8 +10,6 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 )
-
-func sortedKeys(m map[string]gjson.Result) []string { return slices.Sorted(maps.Keys(m)) }
 
 // duplicates removes later copies of a record from c.nodes, and marks records that share an id with another but differ, to be
 // given ids of their own.

@@ -103,7 +103,7 @@ func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *
 		left, ok = told, true
 	}
 	if !ok && call.CallsOnce() {
-		left, ok = c.pieces.toldBetween(call, beside, callID)
+		left, ok = c.pieces.outputBetween(&call.Facts, callID, call.Pos().Line, beside.Pos().Line)
 	}
 	if ok {
 		block["content"], source = left.Content, cmp.Or(from, pieceSource)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
+	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -312,7 +313,7 @@ func appendObject(out []byte, v gjson.Result) []byte {
 	members := v.Map()
 	out = append(out, '{')
 	first := true
-	for _, key := range sortedKeys(members) {
+	for _, key := range slices.Sorted(maps.Keys(members)) {
 		if key == "cache_control" {
 			continue
 		}

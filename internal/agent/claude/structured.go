@@ -49,12 +49,12 @@ type toldLine struct {
 	piece
 }
 
-// toldBetween is the output of a call that was taken from a line between the call and another record; ok is false if there is
-// none, or more than one.
-func (p *pieces) toldBetween(call, until *node, id string) (left piece, ok bool) {
-	from, _ := slices.BinarySearchFunc(p.outputsIn, call.Pos().Line, func(t toldLine, line int64) int { return cmp.Compare(t.line, line) })
+// outputBetween is the output of a call that was taken from a line behind one and in front of another; ok is false if there is none, or
+// more than one. call is the record with the call.
+func (p *pieces) outputBetween(call *content.Facts, id string, after, until int64) (left piece, ok bool) {
+	from, _ := slices.BinarySearchFunc(p.outputsIn, after, func(t toldLine, line int64) int { return cmp.Compare(t.line, line) })
 	for _, t := range p.outputsIn[from:min(len(p.outputsIn), from+maxPieceTries)] {
-		if t.line >= until.Pos().Line {
+		if t.line >= until {
 			break
 		}
 		if slices.ContainsFunc(call.Blocks, func(b content.Block) bool { return b.ID == id && b.Name == t.Name }) {
