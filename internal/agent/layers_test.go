@@ -97,7 +97,7 @@ func TestLayers(t *testing.T) {
 }
 
 // claudeRooms are the rooms of Claude Code's folder in the order of the flow: each imports only those in front of it.
-var claudeRooms = []string{"reader", "format", "faults", "content", "home", ""}
+var claudeRooms = []string{"reader", "format", "faults", "content", "home", "evidence", ""}
 
 // TestRooms: no arrow between the rooms of an agent's folder runs back, and none is too large to be overseen.
 func TestRooms(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/claude/evidence"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/agent/claude/home"
@@ -91,9 +92,9 @@ func newCheckers(run *check.Run) []check.Checker {
 	o := run.Options()
 	opts := Options{For: o.For[format.AgentName], Live: o.Live, Branch: strings.ToLower(o.Branch), Chain: o.ChainParallel, Mend: o.Mend, SubAgent: strings.HasPrefix(o.Name.Base, "agent-")}
 	if o.Path != "" {
-		opts.Beside = openBeside(o.Path, o.Text)
+		opts.Beside = evidence.Open(o.Path, o.Text)
 		if o.Asked != nil {
-			opts.Beside = noting(opts.Beside, o.Asked)
+			opts.Beside = evidence.Noting(opts.Beside, o.Asked)
 		}
 		if id := strings.TrimSuffix(filepath.Base(o.Path), format.Extension); format.IsID(id) {
 			opts.Session = id

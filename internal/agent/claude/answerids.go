@@ -7,6 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
+	"github.com/hist-cli/hist/internal/agent/claude/evidence"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -81,7 +82,7 @@ func (c *Checker) oneAnswer() {
 				a.odd = true // it was hashed as what the ids make of it
 			}
 		}
-		id, most := answerID(parts[0].UUID), 0
+		id, most := evidence.AnswerID(parts[0].UUID), 0
 		for _, p := range parts {
 			if p.Msg != "" && own[p.Msg] > most && own[p.Msg] == all[p.Msg] {
 				id, most = p.Msg, own[p.Msg]

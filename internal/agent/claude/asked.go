@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
+	"github.com/hist-cli/hist/internal/agent/claude/evidence"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -75,7 +76,7 @@ func (c *Checker) askedBefore(n *node) *asked {
 	}
 	said := 0 // how many messages there are up to the last of the model's that is recorded whole
 	for k, h := range slices.Backward(hashes) {
-		if c.proof.sent[digestOf([]byte(h))] == content.RoleAssistant {
+		if c.proof.sent[evidence.DigestOf([]byte(h))] == content.RoleAssistant {
 			said = k + 1
 			break
 		}
@@ -117,16 +118,16 @@ func endOfTurn(answer, until *node) *node {
 }
 
 // sent says whether an echo's words are among these messages.
-func (a *asked) sent(e *echo) bool {
-	if e.hash != "" {
-		return slices.Contains(a.newer, e.hash)
+func (a *asked) sent(e *evidence.Echo) bool {
+	if e.Hash != "" {
+		return slices.Contains(a.newer, e.Hash)
 	}
-	return slices.Contains(a.newer, messageHash("user", quotedByClient(e.words())))
+	return slices.Contains(a.newer, evidence.MessageHash("user", quotedByClient(e.Words())))
 }
 
 // only says whether the prompt that an echo tells is all that the client sent behind what the model had said, but for messages that it has
 // recorded whole.
-func (a *asked) only(p *proof, e *echo) bool {
-	plain := messageHash("user", quotedByClient(e.words()))
-	return a.sent(e) && !slices.ContainsFunc(a.newer, func(h string) bool { return h != plain && p.sent[digestOf([]byte(h))] != content.RoleUser })
+func (a *asked) only(p *proof, e *evidence.Echo) bool {
+	plain := evidence.MessageHash("user", quotedByClient(e.Words()))
+	return a.sent(e) && !slices.ContainsFunc(a.newer, func(h string) bool { return h != plain && p.sent[evidence.DigestOf([]byte(h))] != content.RoleUser })
 }

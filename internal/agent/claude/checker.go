@@ -3,9 +3,9 @@ package claude
 import (
 	"bytes"
 	"strings"
-	"time"
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
+	"github.com/hist-cli/hist/internal/agent/claude/evidence"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
@@ -13,61 +13,15 @@ import (
 
 // Options are what is known about a session beside its bytes.
 type Options struct {
-	For      string // the version of the client that will resume the session; "": the one that wrote it, and the newest known
-	Session  string // the id in the file's name, "" if it has none
-	Beside   Beside // where else parts of the session may be; nil: nowhere
-	Branch   string // id, or its first digits, of a record on the branch that the client shall continue; "": the one that it would take
-	Chain    bool   // chain the outputs of parallel calls, so that old versions send them all
-	Live     bool   // a client is writing it now: an unfinished end is not damage
-	SubAgent bool   // the file is a sub-agent's own: all its records are marked so
+	For      string          // the version of the client that will resume the session; "": the one that wrote it, and the newest known
+	Session  string          // the id in the file's name, "" if it has none
+	Beside   evidence.Beside // where else parts of the session may be; nil: nowhere
+	Branch   string          // id, or its first digits, of a record on the branch that the client shall continue; "": the one that it would take
+	Chain    bool            // chain the outputs of parallel calls, so that old versions send them all
+	Live     bool            // a client is writing it now: an unfinished end is not damage
+	SubAgent bool            // the file is a sub-agent's own: all its records are marked so
 	// Mend says which findings are mended; nil: all. The edits of a finding never rely on those of one that is not mended.
 	Mend func(*finding.Finding) bool
-}
-
-// Beside is where content that a session has lost may still be.
-type Beside interface {
-	// Record returns a record by its uuid from a fork or a copy of the session: the first one that fits. source describes, for
-	// the report, where it was. line is nil if there is none.
-	Record(uuid string, fits func(line []byte) bool) (line []byte, source string)
-	// Answer returns the record with a call's output from a fork or a copy of the session, given the ids of the call and of the
-	// call's record. source describes where it was; line is nil if there is none.
-	Answer(callID, call string) (line []byte, source string)
-	// Kin returns records with calls that the session lacks, each with one, from another file whose conversation begins with the same
-	// record. lacks says whether the session lacks a call of an answer. source describes where they were.
-	Kin(root string, lacks func(answer, call string) bool) (lines [][]byte, source string)
-	// Output returns a tool's output as it is kept outside the session, and words that say where.
-	Output(callID string) (text, source string)
-	// ReadOutput returns what a call has read from a file, according to the session or the client's file history, and words
-	// that say where it was found. sent says whether the client has sent given words as the output; nil if the session can't
-	// show that.
-	ReadOutput(call content.FileRead, sent func(words string) bool) (words, source string)
-	// Begun returns the first prompt of a sub-agent that has inherited the beginning of the conversation, and words that say where it
-	// was. holds says whether the session holds an answer near its beginning, by the message's id.
-	Begun(holds func(answer string) bool) (words, source string)
-	// Typed are the prompts that the user typed in this session, oldest first, as the client lists them.
-	Typed() []Typed
-	// Line returns the line of the session's own file that begins at an offset in bytes; nil if there is none.
-	Line(offset int64) []byte
-	// Part says whether the session is a sub-agent's, and the file of the same sub-agent in another session's folder holds a
-	// record with this uuid or the output of a call with this id.
-	Part(id string) bool
-	// OutputFault says what is wrong with the file of an output, given its path as the session names it, its length if that is known,
-	// how it begins, and when it was written; "" if nothing is, or if that can't be told.
-	OutputFault(path string, size int64, starts string, written time.Time) string
-	// AgentFault says what is wrong with the file of a sub-agent, given what it answered and when; "" if nothing is, or if that can't be
-	// told.
-	AgentFault(id, answer string, written time.Time) string
-	// Stray says whether the session, if it is empty, is only what a resume of another session left behind.
-	Stray() bool
-	// Remains counts what the turns of the session have left in the folder that the client keeps for it: conversations of
-	// sub-agents, and outputs. dir is that folder.
-	Remains() (dir string, parts, outputs int)
-}
-
-// Typed is a prompt as the user typed it.
-type Typed struct {
-	Words string
-	When  int64 // milliseconds since 1970
 }
 
 // Checker takes a session's records one by one, and reports at the end what is wrong with them.
@@ -139,13 +93,13 @@ func (c *Checker) unreadable(rec *session.Record) {
 	}
 	if typ := trifle(rec); typ != "" && !(rec.Open && c.middleTarget()) { // older clients would append their next record to an open line
 		c.trifles[rec.Pos.Line] = typ
-		if words := enqueuedIn(rec.Raw); typ == "queue-operation" && words != "" {
-			c.echoes = append(c.echoes, echo{told: words, source: pieceSource, at: rec.Pos})
+		if words := evidence.EnqueuedIn(rec.Raw); typ == "queue-operation" && words != "" {
+			c.echoes = append(c.echoes, evidence.Echo{Told: words, Source: evidence.PieceSource, At: rec.Pos})
 			c.begun = finding.RefOf(rec)
 		}
 	}
 	c.half[rec.Pos.Line] = c.half[rec.Pos.Line] || halfMessage(rec.Raw)
-	if begunOnly(rec.Raw) {
+	if evidence.BegunOnly(rec.Raw) {
 		c.begun = finding.RefOf(rec)
 	}
 	c.salvage(rec)
@@ -168,8 +122,8 @@ func (c *Checker) treeRecord(rec *session.Record) {
 	c.opening(n, rec)
 	c.noteCalls(rec, n)
 	c.noteGarbled(rec, n)
-	if n.Typ == "user" && len(n.Blocks) == 0 && len(format.Field(rec, format.FieldToolResult)) > 0 && c.pieces.size < maxPieces { // an output was taken out of it
-		c.pieces.takeTold(rec.Raw, rec.Pos.Line)
+	if n.Typ == "user" && len(n.Blocks) == 0 && len(format.Field(rec, format.FieldToolResult)) > 0 && c.pieces.Size < evidence.MaxPieces { // an output was taken out of it
+		c.pieces.TakeTold(rec.Raw, rec.Pos.Line)
 	}
 	c.proof.answer(n, format.Field(rec, format.FieldContent), format.Text(rec, format.FieldModel))
 	c.nodes = append(format.Doubled(c.nodes), n)
@@ -227,8 +181,8 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		if string(format.Text(rec, format.FieldHist)) == chosenMark {
 			c.choice = choice{leaf: format.Decoded(rec, format.FieldLeaf), at: rec.Pos}
 		}
-		if len(format.Text(rec, format.FieldLastPrompt)) > 0 && !shortened(format.Field(rec, format.FieldLastPrompt)) {
-			c.echoes = append(format.Doubled(c.echoes), echo{told: string(format.Field(rec, format.FieldLastPrompt)), quoted: true, source: "the last-prompt record of this file", at: rec.Pos, late: true, last: true, leaf: leaf, session: of})
+		if len(format.Text(rec, format.FieldLastPrompt)) > 0 && !evidence.Shortened(format.Field(rec, format.FieldLastPrompt)) {
+			c.echoes = append(format.Doubled(c.echoes), evidence.Echo{Told: string(format.Field(rec, format.FieldLastPrompt)), Quoted: true, Source: "the last-prompt record of this file", At: rec.Pos, Late: true, Last: true, Leaf: leaf, Session: of})
 		}
 	case "summary":
 		c.copied++
@@ -240,21 +194,21 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		c.queued = append(format.Doubled(c.queued), queueRecord{finding.RefOf(rec), of})
 		switch op := string(format.Text(rec, format.FieldOperation)); {
 		case op == "enqueue":
-			if t := format.Decoded(rec, format.FieldPlainContent); t != "" && !aboutTask(t) {
-				c.echoes = append(format.Doubled(c.echoes), echo{told: t, source: "the queue-operation record of this file", at: rec.Pos, when: format.MillisOf(format.Text(rec, format.FieldTimestamp)), session: of})
+			if t := format.Decoded(rec, format.FieldPlainContent); t != "" && !evidence.AboutTask(t) {
+				c.echoes = append(format.Doubled(c.echoes), evidence.Echo{Told: t, Source: "the queue-operation record of this file", At: rec.Pos, When: format.MillisOf(format.Text(rec, format.FieldTimestamp)), Session: of})
 				if len(c.nodes) == 0 {
 					c.beside.Session.Take(rec, format.FieldSession)
 				}
 			}
 		case op != "dequeue" && len(c.echoes) > 0:
-			c.echoes[len(c.echoes)-1].taken = true
+			c.echoes[len(c.echoes)-1].Taken = true
 		}
 	case "api-request-blob":
-		words := promptsOfBlob(format.Field(rec, format.FieldMessage))
+		words := evidence.PromptsOfBlob(format.Field(rec, format.FieldMessage))
 		c.proof.blob(rec, words)
-		c.pieces.takeSent(format.Field(rec, format.FieldMessage))
+		c.pieces.TakeSent(format.Field(rec, format.FieldMessage))
 		for _, t := range words {
-			c.echoes = append(format.Doubled(c.echoes), echo{told: t, source: sentSource, at: rec.Pos, late: true, hash: string(format.Text(rec, format.FieldHash))})
+			c.echoes = append(format.Doubled(c.echoes), evidence.Echo{Told: t, Source: evidence.SentSource, At: rec.Pos, Late: true, Hash: string(format.Text(rec, format.FieldHash))})
 		}
 	case "api-request":
 		c.proof.request(rec)

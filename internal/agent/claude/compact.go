@@ -258,8 +258,8 @@ func (c *Checker) refillSummary(n *node, d *draft) {
 // summaryOf is the text of a compaction's summary, from the client's own record of its next request.
 func (c *Checker) summaryOf(boundary *node) (words, source string) {
 	for _, t := range c.echoes {
-		if t.late && !t.last && boundary.Pos().Less(t.at) {
-			return t.words(), t.source
+		if t.Late && !t.Last && boundary.Pos().Less(t.At) {
+			return t.Words(), t.Source
 		}
 	}
 	return "", ""

@@ -1,12 +1,11 @@
 package claude
 
 import (
-	"bytes"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/evidence"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/finding"
-	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -49,11 +48,11 @@ type recordTree struct {
 
 // sideRecords is what records outside the tree say about it.
 type sideRecords struct {
-	echoes    []echo          // in the order of the file
-	told      map[*node]*echo // see promptAbove; once it is asked for
-	typedUsed map[int]bool    // which of Beside.Typed were put back
-	titled    []string        // the ends of older sessions, as the records in front of the conversation name them
-	leaf      string          // the end of the session, as the last last-prompt record names it
+	echoes    []evidence.Echo          // in the order of the file
+	told      map[*node]*evidence.Echo // see promptAbove; once it is asked for
+	typedUsed map[int]bool             // which of Beside.Typed were put back
+	titled    []string                 // the ends of older sessions, as the records in front of the conversation name them
+	leaf      string                   // the end of the session, as the last last-prompt record names it
 	leafAt    finding.Ref
 	ends      []namedEnd             // the ends that last-prompt records have named, in the order of the file
 	endMap    map[string]session.Pos // where each end was first named; once it is asked for
@@ -77,7 +76,7 @@ type brokenLines struct {
 	cut        map[*node]int    // records that were cut off and that hist has closed, with their length in bytes then
 	led        map[int64]led    // lines that begin with a whole record, on which others follow
 	garbled    []garbled        // prompts with bytes that are not UTF-8
-	pieces     pieces           // whole blocks of the conversation in unreadable lines
+	pieces     evidence.Pieces  // whole blocks of the conversation in unreadable lines
 	begunIDs   map[*node]string // for records that were cut off within their ids: what is left of the id
 	missingIDs []string         // ids that are named but that no record has, sorted; once they are asked for
 }
@@ -150,40 +149,6 @@ func (s *sideRecords) endedAt(leaf string) (session.Pos, bool) {
 	}
 	at, ok := s.endMap[leaf]
 	return at, ok
-}
-
-// echo is a prompt's text in a record other than the prompt's own.
-type echo struct {
-	told    string // the text; to be read with words
-	source  string
-	leaf    string // the end of the session, as the echo's last-prompt record names it; "" if it names none
-	session string // that wrote it; "" if it does not say so
-	hash    string // of the whole message that holds the words, if it was recorded as it was sent
-	at      session.Pos
-	when    int64 // the record's time, in milliseconds since 1970; 0 if it has none
-	quoted  bool  // told is still a quoted JSON string: few are ever asked for
-	late    bool  // it is written after the prompt itself, not before
-	last    bool
-	taken   bool // the prompt waited for the end of a turn, and the user took it back
-}
-
-// words are what the prompt says.
-func (e *echo) words() string {
-	if !e.quoted {
-		return e.told
-	}
-	words, _ := jsonl.Unquote([]byte(e.told))
-	return words
-}
-
-// shortened says whether the client has cut off the end of a prompt in an echo, given the echo's quoted JSON string.
-func shortened(quoted []byte) bool {
-	words := quoted[1 : len(quoted)-1]
-	if escaped := []byte(`\u`); bytes.Contains(words[max(0, len(words)-len(`\u002e\u002e\u002e`)):], escaped) {
-		whole, _ := jsonl.Unquote(quoted)
-		words = []byte(whole)
-	}
-	return bytes.HasSuffix(words, []byte("…")) || bytes.HasSuffix(words, []byte("..."))
 }
 
 // draft is a finding whose edits are not all known yet.

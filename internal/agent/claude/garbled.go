@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/hist-cli/hist/internal/agent/claude/evidence"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -24,7 +25,7 @@ const unreadable = "\ufffd"
 // noteGarbled keeps a prompt whose words contain such bytes.
 func (c *Checker) noteGarbled(rec *session.Record, n *node) {
 	raw := format.Field(rec, format.FieldContent)
-	if !rec.Mended || c.Amend == nil || !n.IsPrompt() || n.Side || len(raw) < 2 || raw[0] != '"' || len(n.Blocks) != 1 || len(raw) > maxOutput {
+	if !rec.Mended || c.Amend == nil || !n.IsPrompt() || n.Side || len(raw) < 2 || raw[0] != '"' || len(n.Blocks) != 1 || len(raw) > evidence.MaxOutput {
 		return
 	}
 	words, ok := jsonl.Unquote(raw)
@@ -46,7 +47,7 @@ func (c *Checker) wordsAgain() {
 		at := c.echoFrom(g.n.Pos().Line)
 		for i := max(0, at-earlierPrompts); i < min(len(c.echoes), at+earlierPrompts); i++ {
 			e := &c.echoes[i]
-			words := e.words()
+			words := e.Words()
 			if !isGarbled(g.words, words) || slices.Contains(promptForms(words), g.n.Message) {
 				continue
 			}
@@ -54,7 +55,7 @@ func (c *Checker) wordsAgain() {
 				if f.Rule != normalize.InvalidUTF8 && f.Rule != normalize.LoneSurrogate && f.Rule != normalize.RawControl {
 					return
 				}
-				f.Fix, f.Source, f.Lost = finding.Recovered, e.source, 0
+				f.Fix, f.Source, f.Lost = finding.Recovered, e.Source, 0
 				of := g.n.Blocks[0].Span
 				cut := finding.Cut{Start: of.From(), End: of.To(), New: jsonl.AppendQuote(nil, words)}
 				f.Edits = append(f.Edits, finding.Edit{At: g.n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{cut}})

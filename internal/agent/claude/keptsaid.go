@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
+	"github.com/hist-cli/hist/internal/agent/claude/evidence"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/tidwall/gjson"
 )
@@ -26,7 +27,7 @@ func (r *resent) say(message []byte) {
 	if r.messages++; !byModel && m.Get("role").String() != "user" {
 		return
 	}
-	for _, b := range contentBlocks(m.Get("content")) {
+	for _, b := range evidence.ContentBlocks(m.Get("content")) {
 		s := spoken{message: r.messages, byModel: byModel}
 		switch b.Get("type").String() {
 		case "tool_use":
@@ -38,7 +39,7 @@ func (r *resent) say(message []byte) {
 			if !byModel && strings.HasPrefix(strings.TrimSpace(text), "<system-reminder>") {
 				continue
 			}
-			if s.kind = content.BlockText; r.size < maxPieces {
+			if s.kind = content.BlockText; r.size < evidence.MaxPieces {
 				s.text = strings.Clone(text)
 				r.size += len(text)
 			}
@@ -89,7 +90,7 @@ func (c *Checker) textsOf(keeps []content.KeptRecord, said []spoken) {
 	}
 	for i, m := range lost {
 		s := &said[i]
-		if _, left := c.pieces.messages[m.UUID]; m.UUID == "" || s.text == "" || left {
+		if _, left := c.pieces.Messages[m.UUID]; m.UUID == "" || s.text == "" || left {
 			continue
 		}
 		m.Typ, m.Message = "user", format.Object{"role": "user", "content": s.text}
@@ -98,10 +99,10 @@ func (c *Checker) textsOf(keeps []content.KeptRecord, said []spoken) {
 			if calls[s.message] {
 				stop = "tool_use"
 			}
-			m.Typ, m.Message = "assistant", answerOf([]format.Object{{"type": "text", "text": s.text}}, stop)
-			m.Message["id"] = cmp.Or(answers[s.message], answerID(m.UUID))
+			m.Typ, m.Message = "assistant", evidence.AnswerOf([]format.Object{{"type": "text", "text": s.text}}, stop)
+			m.Message["id"] = cmp.Or(answers[s.message], evidence.AnswerID(m.UUID))
 		}
-		c.pieces.keep(m, len(s.text))
+		c.pieces.Keep(m, len(s.text))
 	}
 }
 

@@ -1,12 +1,11 @@
 package claude
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
+	"github.com/hist-cli/hist/internal/agent/claude/evidence"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -17,7 +16,7 @@ import (
 // lostLastPrompt restores the last prompt from the last-prompt record, if nothing of its turn is in the file, not even the
 // record with which the turn is said to have ended.
 func (c *Checker) lostLastPrompt() bool {
-	i := slices.IndexFunc(c.echoes, func(e echo) bool { return e.last && e.at == c.leafAt.Pos })
+	i := slices.IndexFunc(c.echoes, func(e evidence.Echo) bool { return e.Last && e.At == c.leafAt.Pos })
 	return i >= 0 && c.askedAgain(&c.echoes[i], c.leafAt, finding.Before)
 }
 
@@ -32,47 +31,27 @@ func (c *Checker) lostPromptAtEnd() {
 		return
 	}
 	i := c.echoFrom(where.Pos.Line+1) - 1
-	for i > 0 && c.echoes[i].late { // the prompt is told once more at the end of its turn
+	for i > 0 && c.echoes[i].Late { // the prompt is told once more at the end of its turn
 		i--
 	}
-	if i >= 0 && !c.echoes[i].late && !c.echoes[i].taken {
+	if i >= 0 && !c.echoes[i].Late && !c.echoes[i].Taken {
 		if c.askedAgain(&c.echoes[i], where, finding.After) {
 			c.waiting = c.added[len(c.added)-1]
 		}
 	}
 }
 
-// enqueuedIn is the prompt in the remains of a queue-operation record; "" if it is not whole.
-func enqueuedIn(raw []byte) string {
-	const start = `"content":"`
-	at := bytes.Index(raw, []byte(start))
-	if at < 0 || !bytes.Contains(raw[:at], []byte(`"operation":"enqueue"`)) {
-		return ""
-	}
-	var words string
-	told := raw[at+len(start)-1:]
-	dec := json.NewDecoder(bytes.NewReader(told))
-	if dec.Decode(&words) != nil || !sound(told[:dec.InputOffset()]) || aboutTask(words) {
-		return ""
-	}
-	return words
-}
-
-// aboutTask says whether the client has put words into its queue only to show how a task in the background goes on: nobody is asked
-// anything with them (seen in 2.1.19 and 2.1.45).
-func aboutTask(words string) bool { return strings.HasPrefix(words, `{"task_id":"`) }
-
 // askedAgain restores a prompt beside its echo, and reports that at a given place. It does so only if no record of the tree
 // follows the echo, and none of the last prompts has the same words.
-func (c *Checker) askedAgain(e *echo, where finding.Ref, op finding.Op) bool {
+func (c *Checker) askedAgain(e *evidence.Echo, where finding.Ref, op finding.Op) bool {
 	last := c.lastLink()
-	words := e.words()
-	if last == nil || !last.Pos().Less(e.at) || !typed(words) || c.saidLately(words) {
+	words := e.Words()
+	if last == nil || !last.Pos().Less(e.At) || !typed(words) || c.saidLately(words) {
 		return false
 	}
 	tip := c.tipOf(c.leaf)
 	d := &draft{about: last, always: true, Finding: finding.Finding{
-		Rule: faults.LostPrompt, Impact: finding.Loses, Fix: finding.Recovered, Source: e.source,
+		Rule: faults.LostPrompt, Impact: finding.Loses, Fix: finding.Recovered, Source: e.Source,
 		Message: "the last prompt is not in the file: the client does not know that it was asked",
 	}}
 	if tip == nil || !c.chosen(d) {
@@ -80,7 +59,7 @@ func (c *Checker) askedAgain(e *echo, where finding.Ref, op finding.Op) bool {
 	}
 	d.Pos, d.Offset = where.Pos, where.Offset
 	m := format.Made{UUID: format.NewID("prompt", tip.UUID, words), Parent: tip.UUID, When: c.afterAll(), Typ: "user", Message: format.Object{"role": "user", "content": words}}
-	n := c.insert(c.add(d), m, &node{Place: format.PlaceOf(finding.Ref{Pos: e.at}), index: last.index}, op)
+	n := c.insert(c.add(d), m, &node{Place: format.PlaceOf(finding.Ref{Pos: e.At}), index: last.index}, op)
 	c.pointAt(d, n, false)
 	return true
 }
@@ -108,12 +87,12 @@ func (c *Checker) saidLately(words string) bool {
 
 // promptAbove is the prompt that belongs above a record without a parent: the echo of it is a last-prompt record that names the
 // end of the turn which the record begins. nil if there is none.
-func (c *Checker) promptAbove(n *node) *echo {
+func (c *Checker) promptAbove(n *node) *evidence.Echo {
 	if c.told == nil {
-		c.told = map[*node]*echo{}
+		c.told = map[*node]*evidence.Echo{}
 		for i := range c.echoes {
 			e := &c.echoes[i]
-			if root := beginning(c.ids.get(e.leaf)); e.last && root != nil && c.told[root] == nil {
+			if root := beginning(c.ids.get(e.Leaf)); e.Last && root != nil && c.told[root] == nil {
 				c.told[root] = e
 			}
 		}
@@ -137,14 +116,4 @@ func beginning(n *node) *node {
 		n = n.up
 	}
 	return nil
-}
-
-// treeStart is how a record of the tree begins; no other record does.
-var treeStart = []byte(`{"parentUuid":`)
-
-// begunOnly says whether unreadable bytes are no more than the first bytes of a record of the tree, before its message.
-func begunOnly(raw []byte) bool {
-	raw = bytes.TrimRight(raw, "\x00\r\n")
-	const enough = len(`{"p`)
-	return len(raw) >= enough && !bytes.Contains(raw, []byte(`"message"`)) && (bytes.HasPrefix(raw, treeStart) || bytes.HasPrefix(treeStart, raw))
 }

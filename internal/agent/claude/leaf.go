@@ -73,8 +73,8 @@ func (c *Checker) pointAt(d *draft, n *node, chosen bool) {
 	c.leaf, c.pointed = n.UUID, true
 	prompt := ""
 	for i := len(c.echoes) - 1; i >= 0 && prompt == ""; i-- {
-		if c.echoes[i].last {
-			prompt = c.echoes[i].words()
+		if c.echoes[i].Last {
+			prompt = c.echoes[i].Words()
 		}
 	}
 	line := []byte(`{"type":"last-prompt","lastPrompt":`)

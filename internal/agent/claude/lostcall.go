@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
+	"github.com/hist-cli/hist/internal/agent/claude/evidence"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -100,15 +101,15 @@ func (c *Checker) rebuildCall(d *draft, result *node, id string, p, beside *node
 	if known {
 		d.Fix, d.Source, d.Lost = finding.Recovered, "the structured result beside the output", 0
 	}
-	left, from := c.pieces.call(result.IDs(content.BlockResult)[0])
+	left, from := c.pieces.Call(result.IDs(content.BlockResult)[0])
 	callID := c.validID(d, result)
 	block := format.Object{"type": "tool_use", "id": callID, "name": name, "input": input}
 	if from != "" {
 		known, block["name"], block["input"] = true, left.Name, left.Input
 		d.Fix, d.Source, d.Lost = finding.Recovered, from, 0
-	} else if left, ok := c.pieces.callsAt[id]; ok && (left.Name != "" || name != content.LostToolName) {
+	} else if left, ok := c.pieces.CallsAt[id]; ok && (left.Name != "" || name != content.LostToolName) {
 		known, block["name"], block["input"] = true, cmp.Or(left.Name, name), left.Input
-		d.Fix, d.Source, d.Lost = finding.Recovered, pieceSource, 0
+		d.Fix, d.Source, d.Lost = finding.Recovered, evidence.PieceSource, 0
 	}
 	if known {
 		d.Source += c.provedAmong("assistant", c.answerRecords(msg, beside.index), block)

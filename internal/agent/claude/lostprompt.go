@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
+	"github.com/hist-cli/hist/internal/agent/claude/evidence"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/agent/claude/home"
@@ -152,22 +153,22 @@ func (c *Checker) promptBetween(p, n *node) (told, *node) {
 	}
 	until := c.nextPrompt(n)
 	request := c.askedBefore(n)
-	var best *echo
-	for _, e := range []*echo{c.echoBefore(min(until, n.Pos().Line), from), c.echoInFront(p, n, request), c.echoAfter(from, until, n, request), c.promptAbove(n)} {
+	var best *evidence.Echo
+	for _, e := range []*evidence.Echo{c.echoBefore(min(until, n.Pos().Line), from), c.echoInFront(p, n, request), c.echoAfter(from, until, n, request), c.promptAbove(n)} {
 		switch {
 		case e == nil:
 		case request != nil && request.sent(e):
-			t := told{e.words(), e.source + provedWords, !e.late || !c.askedLately(e, n)}
+			t := told{e.Words(), e.Source + provedWords, !e.Late || !c.askedLately(e, n)}
 			if (request.first || request.on != nil) && request.only(&c.proof, e) && !rooted(request.on, n) && c.wentBack(p, request.on, n) {
 				p = request.on
 			}
 			return t, p
-		case best == nil && !(request != nil && e.last):
+		case best == nil && !(request != nil && e.Last):
 			best = e
 		}
 	}
 	if best != nil {
-		return told{best.words(), best.source, !best.late || best.leaf != "" && !c.askedLately(best, n)}, p
+		return told{best.Words(), best.Source, !best.Late || best.Leaf != "" && !c.askedLately(best, n)}, p
 	}
 	words, source := c.typedBetween(p, n)
 	if source == "" && p == nil && c.opts.Beside != nil {
@@ -177,9 +178,9 @@ func (c *Checker) promptBetween(p, n *node) (told, *node) {
 }
 
 // askedLately says whether one of the prompts in front of a record has an echo's words.
-func (c *Checker) askedLately(e *echo, n *node) bool {
+func (c *Checker) askedLately(e *evidence.Echo, n *node) bool {
 	earlier := c.promptsInFront(n)
-	return slices.ContainsFunc(promptForms(e.words()), func(sum uint64) bool { return earlier[sum] != nil })
+	return slices.ContainsFunc(promptForms(e.Words()), func(sum uint64) bool { return earlier[sum] != nil })
 }
 
 // wentBack says whether a prompt that hung on a record, nil for none, hung on an older one than p, or on another branch: neither on p nor
@@ -193,11 +194,11 @@ func (c *Checker) wentBack(p, on, n *node) bool {
 
 // echoInFront is the last echo in front of the whole conversation, where a fork has it, of a prompt that stood between two records: the
 // request shows that, or, without one, the times.
-func (c *Checker) echoInFront(p, n *node, request *asked) *echo {
+func (c *Checker) echoInFront(p, n *node, request *asked) *evidence.Echo {
 	for i := min(c.echoFrom(c.nodes[0].Pos().Line), earlierPrompts) - 1; i >= 0; i-- {
 		e := &c.echoes[i]
-		inTime := p != nil && p.When != 0 && c.nodes[0].When != 0 && c.nodes[0].When < e.when && e.when > p.When && e.when <= n.When
-		if !e.late && (request == nil && inTime || request != nil && request.sent(e)) && !c.hasItsPrompt(i) {
+		inTime := p != nil && p.When != 0 && c.nodes[0].When != 0 && c.nodes[0].When < e.When && e.When > p.When && e.When <= n.When
+		if !e.Late && (request == nil && inTime || request != nil && request.sent(e)) && !c.hasItsPrompt(i) {
 			return e
 		}
 	}
@@ -258,7 +259,7 @@ func (c *Checker) typedBetween(p, n *node) (words, source string) {
 const typing = 2000
 
 // stands says whether a typed prompt has a record in the session.
-func (c *Checker) stands(t Typed) bool {
+func (c *Checker) stands(t evidence.Typed) bool {
 	from := sort.Search(len(c.byTime), func(i int) bool { return c.byTime[i].When >= t.When-typing })
 	for _, n := range c.byTime[from:] {
 		if n.When > t.When+typing {
@@ -272,9 +273,9 @@ func (c *Checker) stands(t Typed) bool {
 }
 
 // echoBefore is the last echo, on a line before one and behind another, of the kind that is written before the prompt itself.
-func (c *Checker) echoBefore(line, from int64) *echo {
-	for i := c.echoFrom(line) - 1; i >= 0 && c.echoes[i].at.Line > from; i-- {
-		if !c.echoes[i].late && !c.hasItsPrompt(i) {
+func (c *Checker) echoBefore(line, from int64) *evidence.Echo {
+	for i := c.echoFrom(line) - 1; i >= 0 && c.echoes[i].At.Line > from; i-- {
+		if !c.echoes[i].Late && !c.hasItsPrompt(i) {
 			return &c.echoes[i]
 		}
 	}
@@ -286,13 +287,13 @@ func (c *Checker) echoBefore(line, from int64) *echo {
 func (c *Checker) hasItsPrompt(told int) bool {
 	e, until := &c.echoes[told], int64(1)<<62
 	for i := told + 1; i < min(len(c.echoes), told+maxSiblings); i++ {
-		if !c.echoes[i].late {
-			until = c.echoes[i].at.Line
+		if !c.echoes[i].Late {
+			until = c.echoes[i].At.Line
 			break
 		}
 	}
-	sums := promptForms(e.words())
-	at, _ := slices.BinarySearch(c.promptLines, e.at.Line)
+	sums := promptForms(e.Words())
+	at, _ := slices.BinarySearch(c.promptLines, e.At.Line)
 	for i := at; i < min(len(c.promptAt), at+earlierPrompts) && c.promptLines[i] < until; i++ {
 		if slices.Contains(sums, c.nodes[c.promptAt[i]].Message) {
 			return true
@@ -303,25 +304,25 @@ func (c *Checker) hasItsPrompt(told int) bool {
 
 // echoAfter is the first echo, on a line between two, of the kind that is written after the prompt itself. One in front of the
 // answer may repeat an earlier prompt: at the end of a turn, the client notes once more how it began.
-func (c *Checker) echoAfter(from, until int64, answer *node, request *asked) *echo {
+func (c *Checker) echoAfter(from, until int64, answer *node, request *asked) *evidence.Echo {
 	var earlier map[uint64]*node
-	for i := c.echoFrom(from + 1); i < len(c.echoes) && c.echoes[i].at.Line < until; i++ {
+	for i := c.echoFrom(from + 1); i < len(c.echoes) && c.echoes[i].At.Line < until; i++ {
 		e := &c.echoes[i]
-		if !e.late || request != nil && !request.sent(e) {
+		if !e.Late || request != nil && !request.sent(e) {
 			continue
 		}
-		if end := c.ids.get(e.leaf); e.leaf != "" && end != nil && end.index < answer.index {
+		if end := c.ids.get(e.Leaf); e.Leaf != "" && end != nil && end.index < answer.index {
 			continue // it tells how an earlier turn began
 		}
 		if earlier == nil {
 			earlier = c.promptsInFront(answer)
 		}
-		of := slices.IndexFunc(promptForms(e.words()), func(sum uint64) bool { return earlier[sum] != nil })
-		inFront := e.at.Line < answer.Pos().Line
-		if inFront && of >= 0 || (inFront || len(c.queued) > 0) && c.putBackLately(e.words()) {
+		of := slices.IndexFunc(promptForms(e.Words()), func(sum uint64) bool { return earlier[sum] != nil })
+		inFront := e.At.Line < answer.Pos().Line
+		if inFront && of >= 0 || (inFront || len(c.queued) > 0) && c.putBackLately(e.Words()) {
 			continue // a prompt that was announced is told twice: in front of it, and behind its turn
 		}
-		if of >= 0 && !c.toldBetween(earlier[promptForms(e.words())[of]], answer, e.words()) {
+		if of >= 0 && !c.toldBetween(earlier[promptForms(e.Words())[of]], answer, e.Words()) {
 			continue // it is the first echo of an earlier prompt
 		}
 		return e
@@ -345,8 +346,8 @@ const earlierPrompts = 8
 // toldBetween says whether there is an echo of these words behind a prompt and not far in front of another record.
 func (c *Checker) toldBetween(prompt, until *node, words string) bool {
 	last := c.echoFrom(until.Pos().Line)
-	return slices.ContainsFunc(c.echoes[max(c.echoFrom(prompt.Pos().Line), last-maxSiblings):last], func(e echo) bool {
-		return e.late && e.words() == words
+	return slices.ContainsFunc(c.echoes[max(c.echoFrom(prompt.Pos().Line), last-maxSiblings):last], func(e evidence.Echo) bool {
+		return e.Late && e.Words() == words
 	})
 }
 
@@ -373,7 +374,7 @@ func promptForms(words string) []uint64 {
 
 // echoFrom is the index of the first echo on a line or behind it.
 func (c *Checker) echoFrom(line int64) int {
-	return sort.Search(len(c.echoes), func(i int) bool { return c.echoes[i].at.Line >= line })
+	return sort.Search(len(c.echoes), func(i int) bool { return c.echoes[i].At.Line >= line })
 }
 
 // nextPrompt is the line of the next prompt behind a record.

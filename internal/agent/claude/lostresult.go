@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
+	"github.com/hist-cli/hist/internal/agent/claude/evidence"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -94,19 +95,19 @@ func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *
 		words, source = c.fileOutput(call, callID)
 	}
 	block := format.Object{"type": "tool_result", "tool_use_id": callID, "content": words}
-	left, from := c.pieces.output(callID)
+	left, from := c.pieces.Output(callID)
 	ok := from != ""
-	if alone, is := c.pieces.outputsFrom[call.UUID]; is && !ok && len(call.IDs(content.BlockCall)) == 1 {
+	if alone, is := c.pieces.OutputsFrom[call.UUID]; is && !ok && len(call.IDs(content.BlockCall)) == 1 {
 		left, ok = alone, true
 	}
-	if told, at := c.pieces.outputsAt[id]; at && !ok && call.CallsOnce() {
+	if told, at := c.pieces.OutputsAt[id]; at && !ok && call.CallsOnce() {
 		left, ok = told, true
 	}
 	if !ok && call.CallsOnce() {
-		left, ok = c.pieces.outputBetween(&call.Facts, callID, call.Pos().Line, beside.Pos().Line)
+		left, ok = c.pieces.OutputBetween(&call.Facts, callID, call.Pos().Line, beside.Pos().Line)
 	}
 	if ok {
-		block["content"], source = left.Content, cmp.Or(from, pieceSource)
+		block["content"], source = left.Content, cmp.Or(from, evidence.PieceSource)
 		if left.IsError != nil {
 			block["is_error"] = *left.IsError
 		}

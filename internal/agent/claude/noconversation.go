@@ -81,16 +81,16 @@ func (c *Checker) onlyAsked(f *finding.Finding) {
 	said := map[string]bool{}
 	for i := range c.echoes {
 		e := &c.echoes[i]
-		words := e.words()
-		if e.late || e.taken || !typed(words) || said[words] {
+		words := e.Words()
+		if e.Late || e.Taken || !typed(words) || said[words] {
 			continue
 		}
 		said[words] = true
-		when = max(when+1, cmp.Or(e.when, noTime))
+		when = max(when+1, cmp.Or(e.When, noTime))
 		m := format.Made{UUID: format.NewID("prompt", parent, words), Parent: parent, When: when, Typ: "user", Message: format.Object{"role": "user", "content": words}}
 		parent = m.UUID
-		f.Fix, f.Source = finding.Recovered, cmp.Or(f.Source, e.source)
-		f.Edits = append(f.Edits, finding.Edit{At: e.at, Op: finding.After, New: finding.Content{Literal: m.JSON(c.beside)}})
+		f.Fix, f.Source = finding.Recovered, cmp.Or(f.Source, e.Source)
+		f.Edits = append(f.Edits, finding.Edit{At: e.At, Op: finding.After, New: finding.Content{Literal: m.JSON(c.beside)}})
 	}
 }
 

@@ -3,62 +3,46 @@ package claude
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"hash"
-	"maps"
 	"math"
 	"slices"
 	"sort"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
+	"github.com/hist-cli/hist/internal/agent/claude/evidence"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
-	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 // proof is what a session records of the requests that its client sent: for each message, the SHA-256 of its canonical JSON.
 // Clients from about 2.1.300 on write these records.
 type proof struct {
-	sent    map[digest]content.Role // the hashes of all messages that were sent; of those recorded whole, whose they are: the model's or the user's, which includes the system's
-	answers map[string]*answer      // the answers that begin with thinking, by the message's id
-	resent  map[*node]*resent       // the first request after each compaction, by its summary
-	open    *resent                 // that of the last summary, until a request follows
-	at      []finding.Ref           // where the requests are recorded
-	whole   []finding.Ref           // the requests that are recorded in full: the first of each client
-	told    map[digest]struct{}     // the thinking of answers that the client sent in another form than is in the file
+	sent    map[evidence.Digest]content.Role // the hashes of all messages that were sent; of those recorded whole, whose they are: the model's or the user's, which includes the system's
+	answers map[string]*answer               // the answers that begin with thinking, by the message's id
+	resent  map[*node]*resent                // the first request after each compaction, by its summary
+	open    *resent                          // that of the last summary, until a request follows
+	at      []finding.Ref                    // where the requests are recorded
+	whole   []finding.Ref                    // the requests that are recorded in full: the first of each client
+	told    map[evidence.Digest]struct{}     // the thinking of answers that the client sent in another form than is in the file
 }
 
 // answer hashes an answer that begins with thinking while its records come: all of it, and without its thinking.
 type answer struct {
 	whole, bare hash.Hash
-	blocks      [2]int // how many blocks were hashed, of each
-	thinks      *node  // the first record with thinking
-	first       digest // the hash of that thinking
+	blocks      [2]int          // how many blocks were hashed, of each
+	thinks      *node           // the first record with thinking
+	first       evidence.Digest // the hash of that thinking
 	end         session.Pos
 	odd         bool // a part of it can't be read, is not a list of blocks, or was written by a repair
 	model       string
 }
 
-// digest is a SHA-256 by which a client names a message.
-type digest [sha256.Size]byte
-
-// digestOf reads a hash from the file. For text that is not a hash it returns a digest that no message has.
-func digestOf(hash []byte) (d digest) {
-	if len(hash) == hex.EncodedLen(len(d)) {
-		if _, err := hex.Decode(d[:], hash); err == nil {
-			return d
-		}
-	}
-	return sha256.Sum256(append([]byte("no hash: "), hash...))
-}
-
 func newProof() proof {
-	return proof{sent: map[digest]content.Role{}, answers: map[string]*answer{}, resent: map[*node]*resent{}, told: map[digest]struct{}{}}
+	return proof{sent: map[evidence.Digest]content.Role{}, answers: map[string]*answer{}, resent: map[*node]*resent{}, told: map[evidence.Digest]struct{}{}}
 }
 
 // answer takes a record of an answer whose first record begins with thinking.
@@ -75,10 +59,10 @@ func (p *proof) answer(n *node, list, model []byte) {
 		p.answers[n.Msg] = a
 	}
 	a.end = n.Pos()
-	a.odd = a.odd || n.Version == "" || bytes.Contains(list, mark) || a.model != string(model) || n.mended || len(n.Faults) > 0 || len(list) == 0 || list[0] != '['
+	a.odd = a.odd || n.Version == "" || bytes.Contains(list, evidence.HistMark) || a.model != string(model) || n.mended || len(n.Faults) > 0 || len(list) == 0 || list[0] != '['
 	i := 0
 	gjson.ParseBytes(list).ForEach(func(_, b gjson.Result) bool {
-		one := appendCanonical(nil, b)
+		one := evidence.AppendCanonical(nil, b)
 		if a.blocks[0] == 0 {
 			a.first = sha256.Sum256(one)
 		}
@@ -113,7 +97,7 @@ func (p *proof) sentAs(a *answer) bool {
 	}
 	for _, h := range []hash.Hash{a.whole, a.bare} {
 		h.Write([]byte(`],"role":"assistant"}`))
-		if _, ok := p.sent[digest(h.Sum(nil))]; ok {
+		if _, ok := p.sent[evidence.Digest(h.Sum(nil))]; ok {
 			return true
 		}
 	}
@@ -226,7 +210,7 @@ func (p *proof) tellThinking(message []byte) {
 	}
 	if m := gjson.ParseBytes(message); m.Get("role").Str == "assistant" {
 		if first := m.Get("content.0"); first.Get("type").Str == "thinking" {
-			p.told[sha256.Sum256(appendCanonical(nil, first))] = struct{}{}
+			p.told[sha256.Sum256(evidence.AppendCanonical(nil, first))] = struct{}{}
 		}
 	}
 }
@@ -250,7 +234,7 @@ func (p *proof) request(rec *session.Record) {
 
 func (p *proof) note(hash []byte, of content.Role) {
 	if len(hash) > 0 {
-		d := digestOf(hash)
+		d := evidence.DigestOf(hash)
 		p.sent[d] = max(p.sent[d], of)
 	}
 }
@@ -260,97 +244,6 @@ func (p *proof) proves(role string, content []byte) bool {
 	if len(p.sent) == 0 {
 		return false
 	}
-	_, ok := p.sent[digestOfMessage(role, content)]
+	_, ok := p.sent[evidence.DigestOfMessage(role, content)]
 	return ok
-}
-
-// messageHash is the hash by which the client names a message, in hexadecimal as the client writes it.
-func messageHash(role string, content []byte) string {
-	d := digestOfMessage(role, content)
-	return hex.EncodeToString(d[:])
-}
-
-// digestOfMessage is the hash by which the client names a message: that of its canonical JSON, with sorted keys, no spaces, a
-// list of blocks as content, and no cache_control.
-func digestOfMessage(role string, content []byte) digest {
-	v := gjson.ParseBytes(content)
-	out := []byte(`{"content":`)
-	if v.Type == gjson.String {
-		out = append(out, `[{"text":`...)
-		out = jsonl.AppendQuote(out, v.String())
-		out = append(out, `,"type":"text"}]`...)
-	} else {
-		out = appendCanonical(out, v)
-	}
-	out = append(out, `,"role":`...)
-	out = append(jsonl.AppendQuote(out, role), '}')
-	return sha256.Sum256(out)
-}
-
-func appendCanonical(out []byte, v gjson.Result) []byte {
-	switch {
-	case v.IsArray():
-		out = append(out, '[')
-		first := true
-		v.ForEach(func(_, e gjson.Result) bool {
-			if !first {
-				out = append(out, ',')
-			}
-			first = false
-			out = appendCanonical(out, e)
-			return true
-		})
-		return append(out, ']')
-	case v.IsObject():
-		return appendObject(out, v)
-	case v.Type == gjson.String:
-		return jsonl.AppendQuote(out, v.String())
-	}
-	return append(out, v.Raw...)
-}
-
-func appendObject(out []byte, v gjson.Result) []byte {
-	members := v.Map()
-	out = append(out, '{')
-	first := true
-	for _, key := range slices.Sorted(maps.Keys(members)) {
-		if key == "cache_control" {
-			continue
-		}
-		if !first {
-			out = append(out, ',')
-		}
-		first = false
-		out = append(jsonl.AppendQuote(out, key), ':')
-		out = appendCanonical(out, members[key])
-	}
-	return append(out, '}')
-}
-
-// contentBlocks are the blocks of a message's content. A text alone counts as one text block, as it does for the hash of the message.
-func contentBlocks(content gjson.Result) []gjson.Result {
-	if content.Type == gjson.String {
-		return []gjson.Result{gjson.ParseBytes(format.Object{"type": "text", "text": content.Str}.JSON())}
-	}
-	return content.Array()
-}
-
-// promptsOfBlob returns what a message that the client has recorded whole may hold of the user's own words: its texts but for what the
-// client writes by itself, the last first. The client sends what nobody has answered in between as one message. There are none if it holds
-// more than texts.
-func promptsOfBlob(message []byte) (words []string) {
-	v := gjson.ParseBytes(message)
-	if v.Get("role").Str != "user" {
-		return nil
-	}
-	for _, b := range slices.Backward(contentBlocks(v.Get("content"))) {
-		t := b.Get("text")
-		if b.Get("type").Str != "text" {
-			return nil
-		}
-		if trimmed := strings.TrimSpace(t.Str); trimmed != "" && !strings.HasPrefix(trimmed, "<system-reminder>") && !format.AsksNothing([]byte(t.Raw)) {
-			words = append(words, t.Str)
-		}
-	}
-	return words
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
+	"github.com/hist-cli/hist/internal/agent/claude/evidence"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -26,11 +27,11 @@ func (c *Checker) restored(d *draft, id string, parent, beside *node) bool {
 // returns the record's line, and words that say where it was. n is nil if there is none, or if it is empty there, too: then it would be
 // removed again.
 func (c *Checker) elsewhere(id string) (n *node, line []byte, source string) {
-	if m, ok := c.pieces.messages[id]; ok {
+	if m, ok := c.pieces.Messages[id]; ok {
 		line = m.JSON(c.beside)
 		if n = nodeOf(line); n.UUID == id && !n.Empty {
-			if source = pieceSource; c.pieces.lines[id] == 0 {
-				source = sentSource
+			if source = evidence.PieceSource; c.pieces.Lines[id] == 0 {
+				source = evidence.SentSource
 			}
 			return n, line, source
 		}
@@ -185,8 +186,8 @@ func (c *Checker) lostBeside(id string, children []*node) bool {
 // placeOfLost is where a lost record goes on which another hangs: behind what stands in front of that, or of its own line if that comes
 // later, so that the other was moved. p is the parent that it gets if its own is missing, too; nil if there is none.
 func (c *Checker) placeOfLost(id string, n *node) (p, beside *node, op finding.Op) {
-	if line := c.pieces.lines[id]; line > n.Pos().Line {
-		if p, _ = c.around(line, c.pieces.messages[id].When); p != nil && !rooted(p, n) {
+	if line := c.pieces.Lines[id]; line > n.Pos().Line {
+		if p, _ = c.around(line, c.pieces.Messages[id].When); p != nil && !rooted(p, n) {
 			return p, p, finding.After
 		}
 	}
@@ -227,7 +228,7 @@ func (c *Checker) lostEnd() bool {
 		return false
 	}
 	up := c.ids.get(n.Parent)
-	if n.Parent == "" && source == pieceSource { // the parent's id is in the damaged part of the line
+	if n.Parent == "" && source == evidence.PieceSource { // the parent's id is in the damaged part of the line
 		up = last
 	}
 	if up == nil || up.first != nil || up.Side {

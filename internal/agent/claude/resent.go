@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
+	"github.com/hist-cli/hist/internal/agent/claude/evidence"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -157,10 +158,10 @@ func (c *Checker) saysIn(r *resent, role content.Role, list []*node) func(hash s
 		})
 	}
 	if role == content.RoleAssistant {
-		whole, thoughtless := messageHash("assistant", append(all, ']')), messageHash("assistant", append(bare, ']'))
+		whole, thoughtless := evidence.MessageHash("assistant", append(all, ']')), evidence.MessageHash("assistant", append(bare, ']'))
 		return func(hash string) bool { return hash == whole || hash == thoughtless }
 	}
-	whole := messageHash("user", append(all, ']'))
+	whole := evidence.MessageHash("user", append(all, ']'))
 	return func(hash string) bool { return hash == whole || words != "" && r.words[hash] == words }
 }
 

@@ -1,175 +1,24 @@
 package claude
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"maps"
 	"slices"
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
+	"github.com/hist-cli/hist/internal/agent/claude/evidence"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
-	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
 )
-
-// rest is the end of a record whose beginning was damaged: everything from some member on, of the record's message or of its
-// last block, is whole.
-type rest struct {
-	Type    string `json:"type"`
-	UUID    string `json:"uuid"`
-	When    string `json:"timestamp"`
-	Source  string `json:"sourceToolAssistantUUID"`
-	Message struct {
-		Content json.RawMessage `json:"content"`
-		Stop    any             `json:"stop_reason"`
-		Usage   json.RawMessage `json:"usage"`
-	} `json:"message"`
-	Result  json.RawMessage `json:"toolUseResult"`
-	Meta    bool            `json:"isMeta"`
-	Summary bool            `json:"isCompactSummary"`
-	Error   bool            `json:"isApiErrorMessage"`
-}
-
-// restStarts are the members at which a rest may begin, and what stands in front of them in a whole record.
-var restStarts = []struct{ member, front string }{
-	{`"content":[{"`, `{"message":{`},
-	{`"content":"`, `{"message":{`},
-	{`"tool_use_id":"`, inBlock},
-	{`"id":"toolu_`, inBlock},
-	{`"name":"`, inBlock},
-	{`"input":{`, inBlock},
-	{`"text":"`, inBlock},
-	{`"thinking":"`, inBlock},
-	{`"content":[{"`, inBlock},
-	{`"content":"`, inBlock},
-}
-
-const inBlock = `{"message":{"content":[{`
-
-// restOf is the rest of a record in an unreadable line; false if there is none that holds an id and content.
-func restOf(raw []byte) (r rest, ok bool) {
-	raw = bytes.TrimRight(raw, "\r\n\x00")
-	tries := 0
-	for _, s := range restStarts {
-		for at := 0; tries < maxPieceTries; tries++ {
-			next := bytes.Index(raw[at:], []byte(s.member))
-			if next < 0 {
-				break
-			}
-			at += next
-			whole := append([]byte(s.front), raw[at:]...)
-			at += len(s.member)
-			r = rest{}
-			if !sound(whole) || json.Unmarshal(whole, &r) != nil || r.UUID == "" || len(r.Message.Content) == 0 {
-				continue
-			}
-			if r.Type == "" { // up to 1.0.17 the type stands in front of the message
-				if r.Type = "user"; r.Message.Stop != nil || len(r.Message.Usage) > 0 {
-					r.Type = "assistant"
-				}
-			}
-			return r, r.Type == "user" || r.Type == "assistant"
-		}
-	}
-	return r, false
-}
-
-// takeRest keeps what a rest holds: a message, or a call or an output without its id.
-func (p *pieces) takeRest(r rest, line int64, size int) {
-	content, ok := p.completed(r)
-	if !ok {
-		return
-	}
-	m := format.Made{UUID: r.UUID, Typ: r.Type, Source: r.Source, When: format.MillisOf([]byte(r.When)), Message: format.Object{"role": r.Type, "content": content}, More: format.Object{}}
-	for flag, is := range map[string]bool{"isMeta": r.Meta, "isCompactSummary": r.Summary, "isApiErrorMessage": r.Error} {
-		if is {
-			m.More[flag] = true
-		}
-	}
-	if len(r.Result) > 0 && r.Result[0] == '{' {
-		m.More["toolUseResult"] = r.Result
-	}
-	if r.Type == "assistant" {
-		m.Message = answerOf(content, r.Message.Stop)
-		if len(r.Message.Usage) > 0 {
-			m.Message["usage"] = r.Message.Usage
-		}
-	}
-	p.keepOf(m, line, size)
-}
-
-// answerOf is a message of the model's. Its id is missing.
-func answerOf(content, stop any) format.Object {
-	return format.Object{
-		"type": "message", "role": "assistant", "model": "claude", "content": content, "stop_reason": stop, "stop_sequence": nil,
-		"usage": format.Object{"input_tokens": 0, "output_tokens": 0},
-	}
-}
-
-// answerID is an id for an answer that has lost its own, by a record of it.
-func answerID(uuid string) string { return "msg_" + format.NewID("message", uuid)[:8] + "hist" }
-
-// completed is the content of a message, with the beginning of its first block restored. A call or an output without its id is
-// kept apart, to be placed by the ids of other records.
-func (p *pieces) completed(r rest) (content json.RawMessage, ok bool) {
-	if r.Message.Content[0] == '"' {
-		return r.Message.Content, r.Type == "user"
-	}
-	var blocks []json.RawMessage
-	var first piece
-	members := map[string]json.RawMessage{}
-	if json.Unmarshal(r.Message.Content, &blocks) != nil || len(blocks) == 0 || json.Unmarshal(blocks[0], &members) != nil || json.Unmarshal(blocks[0], &first) != nil {
-		return nil, false
-	}
-	typ := ""
-	switch {
-	case first.Type != "":
-		return r.Message.Content, true
-	case len(members["text"]) > 0:
-		typ = "text"
-	case len(members["thinking"]) > 0 && len(members["signature"]) > 0:
-		typ = "thinking"
-	case len(first.Input) > 0 && r.Type == "assistant":
-		if first.ID == "" || first.Name == "" {
-			p.callsAt = kept(p.callsAt, r.UUID, first)
-			return nil, false
-		}
-		typ = "tool_use"
-	case len(first.Content) > 0 && r.Type == "user":
-		if first.Call == "" {
-			if r.Source != "" && len(blocks) == 1 {
-				p.outputsFrom = kept(p.outputsFrom, r.Source, first)
-			}
-			return nil, false
-		}
-		typ = "tool_result"
-	default:
-		return nil, false
-	}
-	whole := slices.Concat([]byte(`[{"type":"`+typ+`",`), blocks[0][1:])
-	for _, b := range blocks[1:] {
-		whole = append(append(whole, ','), b...)
-	}
-	return append(whole, ']'), true
-}
-
-func kept(in map[string]piece, id string, b piece) map[string]piece {
-	if in == nil {
-		in = map[string]piece{}
-	}
-	in[id] = b
-	return in
-}
 
 // unplaced restores messages that unreadable lines still hold and that no record names, because the records that did are lost,
 // too. They go where the lines are, if the record in front of the line is the parent of the one behind it.
 func (c *Checker) unplaced() {
-	if len(c.pieces.lines) == 0 || c.opts.Live {
+	if len(c.pieces.Lines) == 0 || c.opts.Live {
 		return
 	}
-	ids := slices.SortedFunc(maps.Keys(c.pieces.lines), func(a, b string) int {
-		return cmp.Or(cmp.Compare(c.pieces.lines[a], c.pieces.lines[b]), cmp.Compare(a, b))
+	ids := slices.SortedFunc(maps.Keys(c.pieces.Lines), func(a, b string) int {
+		return cmp.Or(cmp.Compare(c.pieces.Lines[a], c.pieces.Lines[b]), cmp.Compare(a, b))
 	})
 	waits := map[string]bool{} // ids that records name as their parent and that are still missing
 	for _, n := range c.nodes {
@@ -180,8 +29,8 @@ func (c *Checker) unplaced() {
 	var told *draft
 	at := int64(0)
 	for _, id := range ids {
-		line := c.pieces.lines[id]
-		front, behind := c.around(line, c.pieces.messages[id].When)
+		line := c.pieces.Lines[id]
+		front, behind := c.around(line, c.pieces.Messages[id].When)
 		if front != nil && placed != nil && front.Pos().Line < at {
 			front = placed
 		}
@@ -246,7 +95,7 @@ func (c *Checker) place(id string, front, behind *node) (*node, *draft) {
 		Message: "only a part of the record after this one can be read: the client drops it",
 	}}
 	n, line, source := c.elsewhere(id)
-	if n == nil || source != pieceSource || !c.chosen(d) || !c.unsaid(n) || c.putBackUnder(id) {
+	if n == nil || source != evidence.PieceSource || !c.chosen(d) || !c.unsaid(n) || c.putBackUnder(id) {
 		return nil, nil
 	}
 	beside, op := front, finding.After
@@ -265,8 +114,8 @@ func (c *Checker) place(id string, front, behind *node) (*node, *draft) {
 
 // putBackUnder says whether the words of a prompt in an unreadable line have been restored already, under the id that what follows names.
 func (c *Checker) putBackUnder(id string) bool {
-	words, isText := c.pieces.messages[id].Message["content"].(string)
-	return isText && c.pieces.messages[id].Typ == "user" && c.putBackLately(words)
+	words, isText := c.pieces.Messages[id].Message["content"].(string)
+	return isText && c.pieces.Messages[id].Typ == "user" && c.putBackLately(words)
 }
 
 // unsaid says whether the file holds none of a message's calls and outputs, but all calls that it answers.
@@ -292,7 +141,7 @@ func (n *node) goesOnWith(stop any) bool {
 // nameAnswers gives message ids to parts of answers that have lost theirs: the id of the part that hangs on it, or of the part
 // in front, or else a new one.
 func (c *Checker) nameAnswers() {
-	if len(c.pieces.lines) == 0 {
+	if len(c.pieces.Lines) == 0 {
 		return
 	}
 	below := map[string]string{}
@@ -301,8 +150,8 @@ func (c *Checker) nameAnswers() {
 			below[n.Parent] = n.Msg
 		}
 	}
-	for id, line := range c.pieces.lines {
-		message := c.pieces.messages[id].Message
+	for id, line := range c.pieces.Lines {
+		message := c.pieces.Messages[id].Message
 		if message["role"] != "assistant" || message["id"] != nil {
 			continue
 		}
@@ -313,7 +162,7 @@ func (c *Checker) nameAnswers() {
 				msg = front.Msg
 			}
 		}
-		message["id"] = cmp.Or(msg, answerID(id))
+		message["id"] = cmp.Or(msg, evidence.AnswerID(id))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/hist-cli/hist/internal/agent/claude/evidence"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -126,7 +127,7 @@ func (c *Checker) otherBookkeeping() {
 	if !slices.ContainsFunc(c.sessions, func(s string) bool { return other[s] }) {
 		return
 	}
-	c.echoes = slices.DeleteFunc(c.echoes, func(e echo) bool { return other[e.session] })
+	c.echoes = slices.DeleteFunc(c.echoes, func(e evidence.Echo) bool { return other[e.Session] })
 	c.queued = slices.DeleteFunc(c.queued, func(q queueRecord) bool { return other[q.session] })
 	c.ends = slices.DeleteFunc(c.ends, func(e namedEnd) bool { return other[e.session] })
 	c.leaf, c.leafAt = "", finding.Ref{}

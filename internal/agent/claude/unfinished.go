@@ -102,7 +102,7 @@ func (c *Checker) lastSpoken() *node {
 	return c.lastSaid
 }
 
-// answerOf is the last call of the answer that a call belongs to, and the outputs of that answer's calls: first those in the
+// AnswerOf is the last call of the answer that a call belongs to, and the outputs of that answer's calls: first those in the
 // file, then those that hist added.
 func (c *Checker) answerOf(n *node) (last *node, outputs []*node) {
 	first := n

@@ -1,4 +1,4 @@
-package claude
+package evidence
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package claude
+package evidence
 
 import (
 	"bytes"
@@ -84,15 +84,15 @@ func cutOutput(path string) (text, source string) {
 		return "", ""
 	}
 	defer file.Close()
-	raw, err := io.ReadAll(io.LimitReader(file, maxOutput+1))
-	text = string(raw[:min(len(raw), maxOutput)])
-	for cut := 0; len(raw) > maxOutput && cut < utf8.UTFMax && !utf8.ValidString(text); cut++ { // a character may be cut
+	raw, err := io.ReadAll(io.LimitReader(file, MaxOutput+1))
+	text = string(raw[:min(len(raw), MaxOutput)])
+	for cut := 0; len(raw) > MaxOutput && cut < utf8.UTFMax && !utf8.ValidString(text); cut++ { // a character may be cut
 		text = text[:len(text)-1]
 	}
 	if err != nil || len(raw) == 0 || !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 { // the client writes no such text
 		return "", ""
 	}
-	if len(raw) > maxOutput {
+	if len(raw) > MaxOutput {
 		text += "\n[hist: cut here; all of it stands in " + path + "]"
 	}
 	return text, "the output's own file, tool-results/" + filepath.Base(path)

@@ -1,4 +1,4 @@
-package claude
+package evidence
 
 import (
 	"fmt"
@@ -47,7 +47,7 @@ func TestNeighboursAreReadOnce(t *testing.T) {
 		}
 	}
 	opens, bytes := map[string]int{}, 0
-	f := openBeside(filepath.Join(dir, "session"+format.Extension), nil).(*folder)
+	f := Open(filepath.Join(dir, "session"+format.Extension), nil).(*folder)
 	f.near.open = func(path string) (file, error) {
 		opens[strings.TrimSuffix(filepath.Base(path), format.Extension)]++
 		of, err := regular.Open(path)

@@ -1,4 +1,4 @@
-package claude
+package evidence
 
 import (
 	"bytes"
@@ -9,11 +9,8 @@ import (
 	"github.com/hist-cli/hist/internal/agent/claude/content"
 )
 
-// A record with a tool's output also holds the tool's own structured result, which no client sends. If the output is damaged
-// and what follows it is whole, the structured result shows what the output was.
-
-// takeTold keeps the output that the tool's own result in an unreadable line shows.
-func (p *pieces) takeTold(raw []byte, line int64) {
+// TakeTold keeps the output that the tool's own result in an unreadable line shows.
+func (p *Pieces) TakeTold(raw []byte, line int64) {
 	raw = bytes.TrimRight(raw, "\r\n\x00")
 	for _, start := range []string{`"uuid":"`, `"toolUseResult":{`} {
 		at := bytes.LastIndex(raw, []byte(start))
@@ -30,15 +27,15 @@ func (p *pieces) takeTold(raw []byte, line int64) {
 		}
 		b := piece{Type: "tool_result", Content: words}
 		if r.UUID != "" {
-			p.outputsAt = kept(p.outputsAt, r.UUID, b)
+			p.OutputsAt = kept(p.OutputsAt, r.UUID, b)
 		} else if r.Source == "" {
 			b.Name = r.Tool()
 			p.outputsIn = append(p.outputsIn, toldLine{line, b})
 		}
-		if _, known := p.outputsFrom[r.Source]; r.Source != "" && !known {
-			p.outputsFrom = kept(p.outputsFrom, r.Source, b)
+		if _, known := p.OutputsFrom[r.Source]; r.Source != "" && !known {
+			p.OutputsFrom = kept(p.OutputsFrom, r.Source, b)
 		}
-		p.size += len(words)
+		p.Size += len(words)
 		return
 	}
 }
@@ -49,11 +46,11 @@ type toldLine struct {
 	piece
 }
 
-// outputBetween is the output of a call that was taken from a line behind one and in front of another; ok is false if there is none, or
+// OutputBetween is the output of a call that was taken from a line behind one and in front of another; ok is false if there is none, or
 // more than one. call is the record with the call.
-func (p *pieces) outputBetween(call *content.Facts, id string, after, until int64) (left piece, ok bool) {
+func (p *Pieces) OutputBetween(call *content.Facts, id string, after, until int64) (left piece, ok bool) {
 	from, _ := slices.BinarySearchFunc(p.outputsIn, after, func(t toldLine, line int64) int { return cmp.Compare(t.line, line) })
-	for _, t := range p.outputsIn[from:min(len(p.outputsIn), from+maxPieceTries)] {
+	for _, t := range p.outputsIn[from:min(len(p.outputsIn), from+MaxPieceTries)] {
 		if t.line >= until {
 			break
 		}

@@ -1,4 +1,4 @@
-package claude
+package evidence
 
 import (
 	"bytes"
@@ -23,12 +23,12 @@ import (
 const (
 	maxFiles   = 200
 	maxLookups = 32
-	maxOutput  = 30_000 // bytes of an output that are put back
+	MaxOutput  = 30_000 // bytes of an output that are put back
 	strayTime  = time.Hour
 )
 
-// mark begins every text that hist itself wrote, which is never a source of lost content.
-var mark = []byte("[hist: ")
+// HistMark begins every text that hist itself wrote, which is never a source of lost content.
+var HistMark = []byte("[hist: ")
 
 // folder is what lies beside a session: forks and copies in the same folder, the outputs and sub-agents that the client keeps
 // in files of their own, and the list of typed prompts.
@@ -45,13 +45,13 @@ type folder struct {
 	stories map[string]*fileStory // by the files' paths
 }
 
-// openBeside returns what lies beside the session in the file at a path. text is the session's text if it is not the file's.
-func openBeside(path string, text io.ReaderAt) Beside {
+// Open returns what lies beside the session in the file at a path. text is the session's text if it is not the file's.
+func Open(path string, text io.ReaderAt) Beside {
 	return &folder{path: path, text: text, near: newNeighbours(), session: strings.TrimSuffix(filepath.Base(path), format.Extension)}
 }
 
-// noting is a Beside that tells its owner when anything is asked of it.
-func noting(of Beside, asked func()) Beside { return noted{of, asked} }
+// Noting is a Beside that tells its owner when anything is asked of it.
+func Noting(of Beside, asked func()) Beside { return noted{of, asked} }
 
 type noted struct {
 	of    Beside
@@ -208,7 +208,7 @@ func (f *folder) elsewhere(id string, fits func(line []byte) bool) (line []byte,
 		return nil, ""
 	}
 	for _, path := range f.others() {
-		if line := f.near.find(path, id, func(l []byte) bool { return fits(l) && !bytes.Contains(l, mark) }); line != nil {
+		if line := f.near.find(path, id, func(l []byte) bool { return fits(l) && !bytes.Contains(l, HistMark) }); line != nil {
 			return line, "the same record in " + filepath.Base(path)
 		}
 	}
@@ -309,8 +309,8 @@ func lastAnswer(path string) string {
 	if !whole {
 		return ""
 	}
-	if len(last) > maxOutput {
-		last = strings.ToValidUTF8(last[:maxOutput], "") + "\n[hist: cut here]"
+	if len(last) > MaxOutput {
+		last = strings.ToValidUTF8(last[:MaxOutput], "") + "\n[hist: cut here]"
 	}
 	return last
 }
@@ -341,4 +341,50 @@ func (f *folder) Typed() []Typed {
 	})
 	slices.SortStableFunc(f.typed, func(a, b Typed) int { return cmp.Compare(a.When, b.When) })
 	return f.typed
+}
+
+// Beside is where content that a session has lost may still be.
+type Beside interface {
+	// Record returns a record by its uuid from a fork or a copy of the session: the first one that fits. source describes, for
+	// the report, where it was. line is nil if there is none.
+	Record(uuid string, fits func(line []byte) bool) (line []byte, source string)
+	// Answer returns the record with a call's output from a fork or a copy of the session, given the ids of the call and of the
+	// call's record. source describes where it was; line is nil if there is none.
+	Answer(callID, call string) (line []byte, source string)
+	// Kin returns records with calls that the session lacks, each with one, from another file whose conversation begins with the same
+	// record. lacks says whether the session lacks a call of an answer. source describes where they were.
+	Kin(root string, lacks func(answer, call string) bool) (lines [][]byte, source string)
+	// Output returns a tool's output as it is kept outside the session, and words that say where.
+	Output(callID string) (text, source string)
+	// ReadOutput returns what a call has read from a file, according to the session or the client's file history, and words
+	// that say where it was found. sent says whether the client has sent given words as the output; nil if the session can't
+	// show that.
+	ReadOutput(call content.FileRead, sent func(words string) bool) (words, source string)
+	// Begun returns the first prompt of a sub-agent that has inherited the beginning of the conversation, and words that say where it
+	// was. holds says whether the session holds an answer near its beginning, by the message's id.
+	Begun(holds func(answer string) bool) (words, source string)
+	// Typed are the prompts that the user typed in this session, oldest first, as the client lists them.
+	Typed() []Typed
+	// Line returns the line of the session's own file that begins at an offset in bytes; nil if there is none.
+	Line(offset int64) []byte
+	// Part says whether the session is a sub-agent's, and the file of the same sub-agent in another session's folder holds a
+	// record with this uuid or the output of a call with this id.
+	Part(id string) bool
+	// OutputFault says what is wrong with the file of an output, given its path as the session names it, its length if that is known,
+	// how it begins, and when it was written; "" if nothing is, or if that can't be told.
+	OutputFault(path string, size int64, starts string, written time.Time) string
+	// AgentFault says what is wrong with the file of a sub-agent, given what it answered and when; "" if nothing is, or if that can't be
+	// told.
+	AgentFault(id, answer string, written time.Time) string
+	// Stray says whether the session, if it is empty, is only what a resume of another session left behind.
+	Stray() bool
+	// Remains counts what the turns of the session have left in the folder that the client keeps for it: conversations of
+	// sub-agents, and outputs. dir is that folder.
+	Remains() (dir string, parts, outputs int)
+}
+
+// Typed is a prompt as the user typed it.
+type Typed struct {
+	Words string
+	When  int64 // milliseconds since 1970
 }

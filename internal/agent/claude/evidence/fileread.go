@@ -1,4 +1,4 @@
-package claude
+package evidence
 
 import (
 	"bytes"
@@ -191,7 +191,7 @@ func (s *fileStory) beforeNextEdit(at int64) fileText {
 
 // add keeps the text of a member, if it is one and hist did not write it.
 func (s *fileStory) add(v gjson.Result, source string) fileText {
-	if v.Type != gjson.String || bytes.Contains([]byte(v.Raw), mark) {
+	if v.Type != gjson.String || bytes.Contains([]byte(v.Raw), HistMark) {
 		return fileText{}
 	}
 	return s.addText(v.String(), source)
@@ -227,7 +227,7 @@ func (s *fileStory) copyOf(name string) fileText {
 		return fileText{}
 	}
 	text, err := home.ReadSmall(filepath.Join(s.copies, name))
-	if err != nil || bytes.Contains(text, mark) {
+	if err != nil || bytes.Contains(text, HistMark) {
 		return fileText{}
 	}
 	return s.addText(string(text), "the client's file history, "+name)
@@ -241,7 +241,7 @@ func formOf(v gjson.Result) content.ReadForm {
 		return content.ReadForm{}
 	}
 	shown := blocks[0].Get("content")
-	if shown.Type != gjson.String || bytes.Contains([]byte(shown.Raw), mark) {
+	if shown.Type != gjson.String || bytes.Contains([]byte(shown.Raw), HistMark) {
 		return content.ReadForm{}
 	}
 	for _, line := range content.ReadForms {

@@ -1,0 +1,119 @@
+package evidence
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/agent/claude/home"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/regular"
+	"github.com/hist-cli/hist/internal/walk"
+)
+
+// kin are the files of a folder by the id of the record with which the conversation begins: a session and its forks share it. One folder
+// is kept, because a walk lints the files of a folder one after the other.
+type kin struct {
+	sync.Mutex
+	dir     string
+	changed time.Time
+	of      map[string][]string
+}
+
+var lastFolder kin
+
+const (
+	maxHead = 64 << 10 // bytes of a file in which its beginning is looked for
+	maxKin  = 8        // files of one conversation that are searched
+)
+
+// sharing are the files of a folder whose conversation begins with a record.
+func (k *kin) sharing(dir, root string) []string {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil
+	}
+	k.Lock()
+	defer k.Unlock()
+	if k.dir != dir || !k.changed.Equal(info.ModTime()) {
+		k.dir, k.changed, k.of = dir, info.ModTime(), map[string][]string{}
+		for _, path := range home.SessionsIn(dir) {
+			if id := rootOf(path); id != "" {
+				k.of[id] = append(k.of[id], path)
+			}
+		}
+	}
+	return k.of[root]
+}
+
+// rootOf is the id of the record with which a file's conversation begins; "" if it is not in its head.
+func rootOf(path string) string {
+	file, err := regular.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	head := make([]byte, maxHead)
+	n, _ := file.Read(head)
+	for line := range bytes.Lines(head[:n]) {
+		if bytes.Contains(line, []byte(`"parentUuid":null`)) && !bytes.Contains(line, []byte(`"isSidechain":true`)) {
+			return gjson.GetBytes(line, "uuid").String()
+		}
+	}
+	return ""
+}
+
+// Kin returns the records with calls that a session lacks, from the first other file of the folder whose conversation begins with the same
+// record and that has any. lacks says whether the session lacks a call of an answer.
+func (f *folder) Kin(root string, lacks func(answer, call string) bool) (lines [][]byte, source string) {
+	others := slices.DeleteFunc(slices.Clone(lastFolder.sharing(filepath.Dir(f.path), root)), func(path string) bool { return path == f.path })
+	for _, path := range others[:min(len(others), maxKin)] {
+		home.EachLine(path, func(l jsonl.Line, record func() bool) bool {
+			if !bytes.Contains(l.Raw, []byte(`"tool_use"`)) || bytes.Contains(l.Raw, HistMark) || !record() {
+				return true
+			}
+			answer := gjson.GetBytes(l.Raw, "message.id").String()
+			blocks := gjson.GetBytes(l.Raw, "message.content").Array()
+			if len(blocks) == 1 && blocks[0].Get("type").String() == "tool_use" && lacks(answer, blocks[0].Get("id").String()) {
+				lines = append(lines, bytes.Clone(l.Raw))
+			}
+			return len(lines) < maxLookups
+		})
+		if len(lines) > 0 {
+			return lines, "the same answer in " + filepath.Base(path)
+		}
+	}
+	return nil, ""
+}
+
+// Begun looks into the files of the session's sub-agents. One that began with a part of the conversation has answers of it behind the
+// prompt; one that began with a task of its own has not.
+func (f *folder) Begun(holds func(answer string) bool) (words, source string) {
+	paths, _ := filepath.Glob(filepath.Join(walk.Literal(strings.TrimSuffix(f.path, format.Extension)), "subagents", "agent-*"+format.Extension)) // the pattern is sound
+	for _, path := range paths[:min(len(paths), maxFiles)] {
+		first, inherits, left := gjson.Result{}, false, maxLookups
+		home.EachLine(path, func(l jsonl.Line, record func() bool) bool {
+			switch v := gjson.ParseBytes(l.Raw); {
+			case !record() || bytes.Contains(l.Raw, HistMark):
+			case !first.Exists():
+				first = gjson.Parse(v.Raw)
+			default:
+				answer := v.Get("message.id").String()
+				inherits = answer != "" && holds(answer)
+			}
+			left--
+			return left > 0 && !inherits && first.Get("type").String() == "user" && first.Get("parentUuid").Type == gjson.Null
+		})
+		if words := format.PlainText(first.Get("message.content")); inherits && words != "" {
+			return words, "the sub-agent's own file, " + filepath.Base(path)
+		}
+	}
+	return "", ""
+}
