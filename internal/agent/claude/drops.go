@@ -1,7 +1,12 @@
 package claude
 
 import (
+	"fmt"
+	_ "image/gif"  // a header that dimensions reads
+	_ "image/jpeg" // a header that dimensions reads
+	_ "image/png"  // a header that dimensions reads
 	"slices"
+	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
@@ -143,4 +148,65 @@ func (c *Checker) promptBeforeRecord(n *node) *node {
 		m = m.front
 	}
 	return m
+}
+
+// madeUp says whether the model itself gave a call the name that a fault is about: the client has told it that there is no such tool, and
+// the API has gone on behind that (seen in 2.1.49).
+func (c *Checker) madeUp(n *node, f *content.Fault) bool {
+	if f.Rule != faults.BadToolName {
+		return false
+	}
+	for i := range n.Blocks {
+		b := &n.Blocks[i]
+		if b.Kind != content.BlockCall || b.Span.From() != f.At || b.Name == "" {
+			continue
+		}
+		return slices.ContainsFunc(c.results()[b.ID], func(m *node) bool {
+			return m.NoSuch != "" && strings.HasPrefix(m.NoSuch, b.Name) && c.modelSpoke(m.index+1)
+		})
+	}
+	return false
+}
+
+// modelSpoke says whether a model has answered soon behind a place among the records.
+func (c *Checker) modelSpoke(from int) bool {
+	return slices.ContainsFunc(c.nodes[min(from, len(c.nodes)):min(len(c.nodes), from+maxSiblings)], func(m *node) bool {
+		return m.Role == content.RoleAssistant && !m.Side && !m.Synthetic && !m.Filler
+	})
+}
+
+// manyPictures reports images that are too wide for a request that holds so many.
+func (c *Checker) manyPictures() {
+	if !c.some.pictures {
+		return
+	}
+	total := 0
+	for _, n := range c.nodes {
+		total += n.Pictures
+	}
+	if total <= content.Many {
+		return
+	}
+	sent := c.sentNow()
+	total = 0
+	for _, n := range sent.list {
+		total += n.Pictures
+	}
+	if total <= content.Many {
+		return
+	}
+	for _, n := range c.nodes {
+		if !sent.has(n) {
+			continue
+		}
+		for _, p := range n.Wide {
+			words := fmt.Sprintf("[hist: an image of %d by %d pixels stood here; the API refuses it among more than %d images]", p.Width, p.Height, content.Many)
+			n.Fault(content.Fault{
+				Rule: faults.ManyPictures, At: p.Span.Start, Fix: finding.StandIn, Lost: 1, Impact: faults.OnAll(finding.Rejects),
+				Message: fmt.Sprintf("%d images are sent, and this one has %d by %d pixels: the API refuses over %d on a side among more than %d", total, p.Width, p.Height, content.ManyPixels, content.Many),
+				Cuts:    []finding.Cut{{Start: p.Span.Start, End: p.Span.End, New: format.Object{"type": "text", "text": words}.JSON()}},
+			})
+			c.some.faults = true
+		}
+	}
 }
