@@ -5,7 +5,11 @@
 // path from one leaf to its root. In: logical records. Out: their kinds, which of them are sent by which version, findings
 // with the edits that mend them, and new records in the client's own form. Never here: how lines are read or written.
 //
-// The comments of this package use a few words in one sense only:
+// It is a house of rooms, in the order of the flow: format (a line, and what it says of itself), reader (what a version sends), faults (what
+// can be wrong), content (one record's facts and faults), home (the client's files), evidence (what other places tell), mend (the tree, and
+// the rules that look at all of it), operate (what a user does to a session). This package ties them together.
+//
+// The comments of the rooms use a few words in one sense only:
 //
 //   - A record hangs on its parent; to hang it on another record is to give it that parent. The way up leads from a record
 //     over its parents to a root.

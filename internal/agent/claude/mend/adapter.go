@@ -1,0 +1,117 @@
+package mend
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/agent/claude/evidence"
+	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/normalize"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// NewCheckers makes the one checker that sees the whole tree.
+func NewCheckers(run *check.Run) []check.Checker {
+	o := run.Options()
+	opts := Options{For: o.For[format.AgentName], Live: o.Live, Branch: strings.ToLower(o.Branch), Chain: o.ChainParallel, Mend: o.Mend, SubAgent: strings.HasPrefix(o.Name.Base, "agent-")}
+	if o.Path != "" {
+		opts.Beside = evidence.Open(o.Path, o.Text)
+		if o.Asked != nil {
+			opts.Beside = evidence.Noting(opts.Beside, o.Asked)
+		}
+		if id := strings.TrimSuffix(filepath.Base(o.Path), format.Extension); format.IsID(id) {
+			opts.Session = id
+		}
+	}
+	if o.Name.ThreadID != "" {
+		opts.Session = o.Name.ThreadID
+	}
+	c := &adapter{run: run}
+	c.Checker = New(opts, run.Report)
+	c.Amend, c.Reported = run.AmendFraming, run.Findings
+	if h, ok := run.History().(*History); ok {
+		h.of = c.Checker
+	}
+	return []check.Checker{c}
+}
+
+// adapter passes what the checker has found out on to the driver's run.
+type adapter struct {
+	*Checker
+	run *check.Run
+}
+
+// Record takes the next record, and notes the errors that the client has written among the messages.
+func (a *adapter) Record(rec *session.Record) {
+	a.Checker.Record(rec)
+	switch typ := format.Text(rec, format.FieldType); {
+	case format.IsTrue(rec, format.FieldSidechain) && !a.opts.SubAgent:
+	case string(typ) == "assistant" && format.IsTrue(rec, format.FieldAPIError):
+		words, _ := format.Words{}.Message(rec)
+		details := gjson.GetBytes(rec.Raw, "errorDetails").String() // the API's words, where the client has its own for them
+		a.run.Refused([]byte(words+"\n"+details), finding.RefOf(rec), false)
+	case string(typ) == "assistant" && string(format.Text(rec, format.FieldModel)) != format.Synthetic, string(format.Text(rec, format.FieldSubtype)) == "compact_boundary":
+		a.run.Answered()
+	}
+}
+
+// End settles the session.
+func (a *adapter) End() {
+	a.Checker.End()
+	s := a.Summary
+	id := a.opts.Session
+	if id == "" {
+		id = s.Session
+	}
+	a.run.SetHeader(session.Info{ID: id, SessionID: s.Session, CWD: s.Cwd, Version: s.Version, Branch: s.Branch}, a.first.Pos)
+	if a.run.Records() > 0 || a.run.Options().Fresh {
+		return
+	}
+	empty := finding.Finding{
+		Rule: normalize.EmptyFile, Impact: finding.Blocks, Pos: session.Pos{Line: 1},
+		Message: "the file holds no record: the client finds no conversation in it; look for a backup or a fork",
+	}
+	if a.stray() {
+		empty.Impact, empty.Message = finding.Notes, "the file is empty: a resume of another session has left it, and the client finds no conversation in it"
+	}
+	a.run.Withdraw(func(f *finding.Finding) bool { return f.Framing && f.Impact > finding.Notes }) // to mend it would leave no record
+	a.run.Report(empty)
+}
+
+// stray says whether an empty file is what a resume leaves beside the session that it continues. A file of NULs or of
+// unreadable lines is not: it once held something.
+func (a *adapter) stray() bool {
+	return a.opts.Beside != nil && !a.zeros && len(a.dead) == 0 && a.opts.Beside.Stray()
+}
+
+// History is what the client sends of a session, as the checker found out.
+type History struct {
+	of *Checker
+}
+
+// Add does nothing: the checker sees each record itself.
+func (h *History) Add(*session.Record, bool) {}
+
+// End does nothing.
+func (h *History) End() {}
+
+// Counts says whether a record may be sent. Not sent are branches that the user left, what a compaction replaced, and the
+// client's bookkeeping. An unreadable line counts as sent.
+func (h *History) Counts(at session.Pos) bool {
+	return h.of == nil || h.of.counts(at)
+}
+
+// RolledBack is always false: this agent's files mark no turns as undone, a rewind only leaves a branch.
+func (h *History) RolledBack(session.Pos) bool { return false }
+
+// Items are the content blocks that are sent.
+func (h *History) Items() (seen, mended int64) {
+	if h.of == nil {
+		return 0, 0
+	}
+	return h.of.Summary.Seen, h.of.Summary.Items
+}

@@ -1,0 +1,109 @@
+package mend
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/agent/claude/content"
+	"github.com/hist-cli/hist/internal/agent/claude/evidence"
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
+	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// answering is the answer whose parts are being read. All of them came with one request, which the client notes in each.
+type answering struct {
+	parts   []answerPart
+	mixed   bool // they have different ids
+	request []byte
+	index   int64          // of the last part; -1: the client does not note it
+	apart   [][]answerPart // the answers so far whose parts have different ids
+}
+
+// answerPart is a part of an answer, and where in the record its message and the id of that stand.
+type answerPart struct {
+	*node
+	message, id jsonl.Span
+}
+
+// take reads the next record. Where a request is made again, its parts are counted anew: what comes then is another answer. Where they are
+// not counted, one hangs on the other, which does not end the turn; that the requests have one name is no proof by itself, because some
+// programs write over them.
+func (a *answering) take(n *node, rec *session.Record) {
+	id, ref := format.Text(rec, format.FieldRequestID), format.Text(rec, format.FieldRequestRef)
+	if n.Role != content.RoleAssistant || n.Side || !n.Sent() || len(id)+len(ref) == 0 {
+		return
+	}
+	index := int64(-1)
+	if raw := format.Field(rec, format.FieldBlockIndex); len(raw) > 0 {
+		index = gjson.ParseBytes(raw).Int()
+	}
+	goesOn := false
+	if len(a.parts) > 0 && len(a.request) == len(id)+len(ref) && bytes.HasPrefix(a.request, id) && bytes.HasSuffix(a.request, ref) {
+		last := a.parts[len(a.parts)-1]
+		goesOn = index > a.index || index < 0 && n.Parent == last.UUID && last.goesOnWith(n.Stop)
+	}
+	if a.index = index; !goesOn {
+		a.end()
+		a.request = append(append(a.request[:0], id...), ref...)
+	}
+	a.parts = append(a.parts, answerPart{n, rec.Spans[format.FieldMessage], rec.Spans[format.FieldMessageID]})
+	a.mixed = a.mixed || n.Msg != a.parts[0].Msg
+}
+
+// end is called where the parts of an answer end.
+func (a *answering) end() {
+	if a.mixed {
+		a.apart = append(a.apart, slices.Clone(a.parts))
+	}
+	a.parts, a.mixed = a.parts[:0], false
+}
+
+// oneAnswer gives all parts of an answer one id: the client puts an answer together by it. It is the one that most of them have and no other
+// answer.
+func (c *Checker) oneAnswer() {
+	c.answering.end()
+	if len(c.answering.apart) == 0 {
+		return
+	}
+	all := map[string]int{}
+	for _, n := range c.nodes {
+		all[n.Msg]++
+	}
+	for _, parts := range c.answering.apart {
+		own := map[string]int{}
+		for _, p := range parts {
+			own[p.Msg]++
+			if a := c.proof.answers[p.Msg]; a != nil {
+				a.odd = true // it was hashed as what the ids make of it
+			}
+		}
+		id, most := evidence.AnswerID(parts[0].UUID), 0
+		for _, p := range parts {
+			if p.Msg != "" && own[p.Msg] > most && own[p.Msg] == all[p.Msg] {
+				id, most = p.Msg, own[p.Msg]
+			}
+		}
+		for _, p := range parts {
+			if p.Msg != id {
+				c.joinAnswer(p, parts, id)
+			}
+		}
+	}
+}
+
+// joinAnswer gives a part of an answer the id of the others.
+func (c *Checker) joinAnswer(p answerPart, parts []answerPart, id string) {
+	d := c.add(&draft{about: p.node, also: []*node{parts[0].node, parts[len(parts)-1].node}, Finding: finding.Finding{
+		Rule: faults.WrongMessageID, Impact: c.worst(faults.OldAndNewer(finding.Notes, finding.Loses)), Fix: finding.Exact,
+		Message: "this part of an answer has another message id than the rest of it, which came with the same request: the client tears the answer apart, and drops thinking or an output",
+		Edits:   []finding.Edit{{At: p.Pos(), Op: finding.Splice, Cuts: []finding.Cut{member(p.id, p.message.Start, "id", id)}}},
+	}})
+	if c.chosen(d) {
+		p.Msg = id
+	}
+}

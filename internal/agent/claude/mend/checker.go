@@ -1,0 +1,218 @@
+package mend
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/hist-cli/hist/internal/agent/claude/content"
+	"github.com/hist-cli/hist/internal/agent/claude/evidence"
+	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// Options are what is known about a session beside its bytes.
+type Options struct {
+	For      string          // the version of the client that will resume the session; "": the one that wrote it, and the newest known
+	Session  string          // the id in the file's name, "" if it has none
+	Beside   evidence.Beside // where else parts of the session may be; nil: nowhere
+	Branch   string          // id, or its first digits, of a record on the branch that the client shall continue; "": the one that it would take
+	Chain    bool            // chain the outputs of parallel calls, so that old versions send them all
+	Live     bool            // a client is writing it now: an unfinished end is not damage
+	SubAgent bool            // the file is a sub-agent's own: all its records are marked so
+	// Mend says which findings are mended; nil: all. The edits of a finding never rely on those of one that is not mended.
+	Mend func(*finding.Finding) bool
+}
+
+// Checker takes a session's records one by one, and reports at the end what is wrong with them.
+type Checker struct {
+	opts   Options
+	report func(finding.Finding)
+	// Amend adds edits to the normalizer's finding about a line; nil: they become findings of their own.
+	Amend func(line int64, change func(*finding.Finding))
+	// Reported returns all findings so far, the normalizer's included; nil: there are none to ask for.
+	Reported func() []finding.Finding
+
+	recordTree
+	sideRecords
+	brokenLines
+	callPairs
+	fileFacts
+	verdict
+	beside  format.Setting
+	proof   proof
+	Summary Summary
+}
+
+// New returns a checker that reports to the given function.
+func New(opts Options, report func(finding.Finding)) *Checker {
+	return &Checker{
+		opts: opts, report: report, proof: newProof(),
+		verdict:     verdict{sentSet: &nodeSet{}}, // a file without a conversation sends nothing
+		recordTree:  recordTree{copies: map[session.Pos][]session.Pos{}, saidBefore: map[*node]*node{}},
+		sideRecords: sideRecords{snapshots: map[string]bool{}},
+		brokenLines: brokenLines{trifles: map[int64]string{}, other: map[int64]bool{}, half: map[int64]bool{}, cut: map[*node]int{}, begunIDs: map[*node]string{}},
+	}
+}
+
+// Record takes the next logical record.
+func (c *Checker) Record(rec *session.Record) {
+	if rec.Kind == session.Unreadable {
+		c.noteLed(rec)
+		c.unreadable(rec)
+		return
+	}
+	delete(c.trifles, rec.Pos.Line) // the line held more than one record
+	if rec.Mended {
+		c.noteLed(rec)
+	}
+	c.records++
+	c.last.Set(rec)
+	if c.first.Pos.Line == 0 {
+		c.first = c.last
+	}
+	if format.InTree(rec) {
+		c.treeRecord(rec)
+		return
+	}
+	if rec.Mended {
+		c.other[rec.Pos.Line] = true
+	}
+	c.bookkeeping(rec)
+}
+
+// unreadable takes a line that holds no record, and keeps what is left of it.
+func (c *Checker) unreadable(rec *session.Record) {
+	c.zeros = c.zeros || rec.Zeros
+	if rec.Blank {
+		return
+	}
+	c.dead = append(c.dead, rec.Pos)
+	if string(bytes.TrimRight(rec.Raw, "\r\n")) == conflict && len(c.sides) < maxBranches {
+		c.sides = append(c.sides, rec.Pos)
+	}
+	if typ := trifle(rec); typ != "" && !(rec.Open && c.middleTarget()) { // older clients would append their next record to an open line
+		c.trifles[rec.Pos.Line] = typ
+		if words := evidence.EnqueuedIn(rec.Raw); typ == "queue-operation" && words != "" {
+			c.echoes = append(c.echoes, evidence.Echo{Told: words, Source: evidence.PieceSource, At: rec.Pos})
+			c.begun = finding.RefOf(rec)
+		}
+	}
+	c.half[rec.Pos.Line] = c.half[rec.Pos.Line] || halfMessage(rec.Raw)
+	if evidence.BegunOnly(rec.Raw) {
+		c.begun = finding.RefOf(rec)
+	}
+	c.salvage(rec)
+}
+
+// treeRecord takes a record that may have its place in the tree.
+func (c *Checker) treeRecord(rec *session.Record) {
+	c.beside.Take(rec)
+	if v := c.beside.Version.Words; v != c.written && (c.written == "" || format.Before(c.written, v)) {
+		c.written = v
+	}
+	n := c.nodeOf(rec)
+	n.Side = n.Side && !c.opts.SubAgent
+	n.index, n.number = len(c.nodes), c.numbers
+	c.numbers++
+	c.answering.take(n, rec)
+	c.some.note(n)
+	c.cwds.note(n, rec)
+	c.noteFiled(rec, n)
+	c.opening(n, rec)
+	c.noteCalls(rec, n)
+	c.noteGarbled(rec, n)
+	if n.Typ == "user" && len(n.Blocks) == 0 && len(format.Field(rec, format.FieldToolResult)) > 0 && c.pieces.Size < evidence.MaxPieces { // an output was taken out of it
+		c.pieces.TakeTold(rec.Raw, rec.Pos.Line)
+	}
+	c.proof.answer(n, format.Field(rec, format.FieldContent), format.Text(rec, format.FieldModel))
+	c.nodes = append(format.Doubled(c.nodes), n)
+	c.proof.compaction(n)
+	if n.Role == content.RoleBoundary && !n.Side {
+		c.leaf, c.leafAt = "", finding.Ref{} // an end that was named in front of a compaction counts no more (2.1.215 and 2.1.332, measured)
+	}
+	if n.torn {
+		c.cut[n] = len(rec.Raw)
+		if begun := begunID(rec); begun != "" && n.UUID == "" {
+			c.begunIDs[n] = begun
+		}
+	}
+}
+
+// conflict is the line between the two sides of a conflict that a tool like git has marked.
+const conflict = "======="
+
+// prior is the newest record of the tree so far; an empty one, not nil, if there is none.
+func (c *Checker) prior() *node {
+	if len(c.nodes) == 0 {
+		return &node{}
+	}
+	return c.nodes[len(c.nodes)-1]
+}
+
+// nodeOf returns the node of a record. Usually it was made earlier, in parallel, where the line was scanned (see Prepare).
+func (c *Checker) nodeOf(rec *session.Record) *node {
+	n, read := rec.Prepared.(*node)
+	if !read {
+		n = c.reader.read(rec)
+	}
+	n.stands(rec)
+	return n
+}
+
+// halfMessage says whether unreadable bytes are what is left of a record with a message.
+func halfMessage(raw []byte) bool {
+	return bytes.Contains(raw, []byte(`"parentUuid":`)) && bytes.Contains(raw, []byte(`"message":{`))
+}
+
+// bookkeeping takes a record outside the tree that says something about it.
+func (c *Checker) bookkeeping(rec *session.Record) {
+	of := c.bookkeeper(rec)
+	switch string(format.Text(rec, format.FieldType)) {
+	case "last-prompt":
+		if format.IsTrue(rec, format.FieldExplicit) {
+			c.rewinds = append(c.rewinds, rec.Pos)
+		}
+		leaf := c.reader.Keeper.As(c.prior().UUID, rec, format.FieldLeaf)
+		if leaf != "" && !zeros(leaf) {
+			c.leaf, c.leafAt = leaf, finding.RefOf(rec)
+			c.ends = append(format.Doubled(c.ends), namedEnd{leaf, rec.Pos, c.leafAt, of})
+		}
+		if string(format.Text(rec, format.FieldHist)) == chosenMark {
+			c.choice = choice{leaf: format.Decoded(rec, format.FieldLeaf), at: rec.Pos}
+		}
+		if len(format.Text(rec, format.FieldLastPrompt)) > 0 && !evidence.Shortened(format.Field(rec, format.FieldLastPrompt)) {
+			c.echoes = append(format.Doubled(c.echoes), evidence.Echo{Told: string(format.Field(rec, format.FieldLastPrompt)), Quoted: true, Source: "the last-prompt record of this file", At: rec.Pos, Late: true, Last: true, Leaf: leaf, Session: of})
+		}
+	case "summary":
+		c.copied++
+		c.title(format.Decoded(rec, format.FieldLeaf))
+	case "file-history-snapshot":
+		c.copied++
+		c.snapshots[format.Decoded(rec, format.FieldMessageRef)] = true
+	case "queue-operation":
+		c.queued = append(format.Doubled(c.queued), queueRecord{finding.RefOf(rec), of})
+		switch op := string(format.Text(rec, format.FieldOperation)); {
+		case op == "enqueue":
+			if t := format.Decoded(rec, format.FieldPlainContent); t != "" && !evidence.AboutTask(t) {
+				c.echoes = append(format.Doubled(c.echoes), evidence.Echo{Told: t, Source: "the queue-operation record of this file", At: rec.Pos, When: format.MillisOf(format.Text(rec, format.FieldTimestamp)), Session: of})
+				if len(c.nodes) == 0 {
+					c.beside.Session.Take(rec, format.FieldSession)
+				}
+			}
+		case op != "dequeue" && len(c.echoes) > 0:
+			c.echoes[len(c.echoes)-1].Taken = true
+		}
+	case "api-request-blob":
+		words := evidence.PromptsOfBlob(format.Field(rec, format.FieldMessage))
+		c.proof.blob(rec, words)
+		c.pieces.TakeSent(format.Field(rec, format.FieldMessage))
+		for _, t := range words {
+			c.echoes = append(format.Doubled(c.echoes), evidence.Echo{Told: t, Source: evidence.SentSource, At: rec.Pos, Late: true, Hash: string(format.Text(rec, format.FieldHash))})
+		}
+	case "api-request":
+		c.proof.request(rec)
+	}
+}
+
+func zeros(id string) bool { return strings.Trim(id, "0-") == "" }

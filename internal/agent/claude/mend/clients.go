@@ -1,0 +1,169 @@
+package mend
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
+	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/normalize"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// oldTarget says whether a client older than 2.1.100, which does not look for lost parents by time, may read the session.
+func (c *Checker) oldTarget() bool {
+	if c.opts.For != "" {
+		return format.Before(c.opts.For, "2.1.100")
+	}
+	return c.written != "" && format.Before(c.written, "2.1.100")
+}
+
+// readers are the versions that may read the session: the one that the user named, or else the one that wrote it and the newest
+// known, which is "".
+func (c *Checker) readers() []string {
+	if c.opts.For != "" {
+		return []string{c.opts.For}
+	}
+	return []string{c.written, ""}
+}
+
+// middleTarget says whether a client up to 2.1.215 may read the session.
+func (c *Checker) middleTarget() bool {
+	v := c.opts.For
+	if v == "" {
+		v = c.written
+	}
+	return v != "" && format.Before(v, "2.1.216")
+}
+
+// newTarget says whether the newest client may read the session. It may, unless the user named another.
+func (c *Checker) newTarget() bool { return c.opts.For == "" || !format.Before(c.opts.For, "2.1.216") }
+
+// worst is the worst that a fault does to a client that may read the session.
+func (c *Checker) worst(impact faults.ByVersion) finding.Impact {
+	worst := finding.Notes
+	if c.oldTarget() {
+		worst = max(worst, impact.Old)
+	}
+	if c.middleTarget() {
+		worst = max(worst, impact.Middle)
+	}
+	if c.newTarget() {
+		worst = max(worst, impact.Newest)
+	}
+	return worst
+}
+
+// Settle adapts a finding of the normalizer to what the damage does to the clients that may read the session.
+func (a *adapter) Settle(f *finding.Finding) {
+	if f.Rule == normalize.TornTail || f.Rule == normalize.BadJSON {
+		a.trifled(f)
+		return
+	}
+	if f.Rule == normalize.GluedRecords {
+		a.glued(f)
+		return
+	}
+	if !faults.HealsItself(f) {
+		return
+	}
+	usual := f.Impact
+	f.Message, f.Impact = faults.Healed[f.Rule], finding.Notes
+	readers := a.readers()
+	if f.Rule == normalize.NoFinalNewline { // what trims files is rarely their own client: who resumes decides, not who wrote
+		readers = []string{a.opts.For}
+	}
+	for _, version := range readers {
+		f.Impact = max(f.Impact, faults.ImpactIn(version, f.Rule))
+	}
+	if f.Rule == normalize.PrettyPrinted {
+		f.Impact = min(f.Impact, usual) // the normalizer gives less if the file does not begin so
+	}
+}
+
+// trifles are the types of records that are bookkeeping, not conversation.
+var trifles = []string{
+	"summary", "queue-operation", "last-prompt", "api-request", "api-request-blob", "api-request-shape", "file-history-snapshot", "file-history-delta",
+	"mode", "permission-mode", "tools-used", "atis-latch", "cost-state", "custom-title", "agent-name", "ai-title", "tag", "pr-link",
+}
+
+// trifle is the type of an unreadable record if it was surely bookkeeping, "" if it may have been part of the conversation.
+func trifle(rec *session.Record) string {
+	rest, ok := bytes.CutPrefix(rec.Raw, []byte(`{"type":"`))
+	typ, _, whole := bytes.Cut(rest, []byte(`"`))
+	if !ok || !whole || rec.Pos.Part > 0 || !slices.Contains(trifles, string(typ)) {
+		return ""
+	}
+	return string(typ)
+}
+
+// trifled lowers the impact of an unreadable line with which nothing of the conversation is lost: the client only shows less.
+func (a *adapter) trifled(f *finding.Finding) {
+	typ := a.trifles[f.Pos.Line]
+	if typ == "" || f.Impact != finding.Loses {
+		return
+	}
+	f.Impact = finding.Shows
+	f.Message += "; it was bookkeeping (" + typ + "), no part of the conversation"
+}
+
+// firstThatLeads is the first version known to read the first record of a line on which others follow: 2.1.100 reads none of them, 2.1.215
+// and newer ones read that one (measured).
+const firstThatLeads = "2.1.215"
+
+// led is a line that begins with a whole record, on which others follow: a tool has taken the newline off the file's end, and the client
+// went on.
+type led struct {
+	records int
+	more    bool // something behind the first record belongs, or may belong, to the conversation
+}
+
+// noteLed takes a record, or what is left of one, of a line that is not simply one record.
+func (c *Checker) noteLed(rec *session.Record) {
+	line := rec.Pos.Line
+	l, known := c.led[line]
+	switch {
+	case rec.Pos.Part == 0 && rec.Kind != session.Unreadable && !rec.Torn && len(rec.Original) > len(rec.Raw) && bytes.HasPrefix(rec.Original, rec.Raw):
+		if c.led == nil {
+			c.led = map[int64]led{}
+		}
+	case rec.Pos.Part == 0 || !known:
+		return
+	default:
+		l.more = l.more || rec.Kind == session.Unreadable || rec.Torn || format.InTree(rec)
+	}
+	l.records++
+	c.led[line] = l
+}
+
+// leads says whether the newest client reads a record although others follow on its line.
+func (c *Checker) leads(n *node) bool {
+	_, first := c.led[n.Pos().Line]
+	return first && n.Pos().Part == 0
+}
+
+// glued says what clients make of a line that begins with a whole record, on which others follow.
+func (a *adapter) glued(f *finding.Finding) {
+	l, ok := a.led[f.Pos.Line]
+	if !ok {
+		return
+	}
+	some, all := false, true // of the clients that may read the session read the first record
+	for _, version := range a.readers() {
+		reads := version == "" || !format.Before(version, firstThatLeads)
+		some, all = some || reads, all && reads
+	}
+	what := "the client reads the first one only"
+	switch {
+	case !some:
+		return
+	case !all:
+		what = "versions up to 2.1.100 drop all of them, newer ones all but the first"
+	case !l.more:
+		f.Impact = finding.Notes
+		what += ", and the rest is no part of the conversation"
+	}
+	f.Message = fmt.Sprintf("%d records are on one line: %s", l.records, what)
+}

@@ -1,0 +1,212 @@
+package mend
+
+import (
+	"fmt"
+	_ "image/gif"  // a header that dimensions reads
+	_ "image/jpeg" // a header that dimensions reads
+	_ "image/png"  // a header that dimensions reads
+	"slices"
+	"strings"
+
+	"github.com/hist-cli/hist/internal/agent/claude/content"
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
+	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/jsonl"
+)
+
+// drops reports what is wrong with the content of records.
+func (c *Checker) drops() {
+	if !c.some.faults {
+		return
+	}
+	for _, n := range c.nodes {
+		if n.Side || n.Synthetic {
+			continue
+		}
+		for i := range n.Faults {
+			c.content(n, &n.Faults[i])
+		}
+	}
+}
+
+// content reports one fault of a record's content, with the edit that mends it.
+func (c *Checker) content(n *node, f *content.Fault) {
+	impact := c.impactOn(n, f)
+	if f.Dropped && f.Blank && impact == finding.Notes {
+		return // models write such texts by themselves, and no client that may read the session sends them
+	}
+	if c.madeUp(n, f) || impact == finding.Rejects && c.takenByAnother(n, f) {
+		return
+	}
+	d := c.add(&draft{about: n, always: f.Drop && n.sharesID, Finding: finding.Finding{ // its id will be its own once another record with it is renamed
+		Rule: f.Rule, Impact: impact, Fix: f.Fix, Source: f.Source, Message: f.Message, Lost: f.Lost,
+		Offset: n.Offset + int64(f.At), Pos: n.Pos(),
+	}})
+	if n.dropped != nil {
+		return
+	}
+	switch {
+	case n.Empty && d.Impact != finding.Notes && c.filledBeside(n, d):
+	case len(f.Cuts) > 0:
+		d.Edits = append(d.Edits, finding.Edit{At: n.Pos(), Op: finding.Splice, Cuts: f.Cuts})
+	case d.Impact == finding.Notes:
+		d.Fix = finding.NoFix // no client minds it
+	case n.Summary && (n.EmptySpan.End > 0 || n.ContentAt > 0):
+		c.refillSummary(n, d)
+	case n.IsPrompt() && (n.EmptySpan.End > 0 || n.ContentAt > 0):
+		c.refill(n, d)
+	case f.Drop:
+		c.drop(n, d)
+	}
+}
+
+// takenByAnother says whether a picture or a document that the model's API would refuse was sent to the API of another maker, which has
+// gone on behind it.
+func (c *Checker) takenByAnother(n *node, f *content.Fault) bool {
+	if f.Rule != faults.BadPicture && f.Rule != faults.BadDocument {
+		return false
+	}
+	for _, m := range c.nodes[n.index+1 : min(len(c.nodes), n.index+maxSiblings)] {
+		if m.Role == content.RoleAssistant && !m.Side && !m.Synthetic {
+			return m.Foreign
+		}
+	}
+	return false
+}
+
+// impactOn is the worst that a fault of a record's content does to the clients that may read the session.
+func (c *Checker) impactOn(n *node, f *content.Fault) finding.Impact {
+	if !f.Dropped {
+		return c.worst(f.Impact)
+	}
+	worst := finding.Notes
+	for _, version := range c.readers() {
+		if c.sendsText(version, n, f.Blank) {
+			worst = f.Impact.Old
+		}
+	}
+	return worst
+}
+
+// sendsText says whether a version sends an empty text of an answer (measured). Up to 2.1.31 all do. Later versions don't send
+// white space that is all of a record, as models say it before a call, but do send it from a record that holds more than
+// thinking. Up to 2.1.100 the same goes for "". From then on "" is sent if the answer holds more, and from 2.1.300 on never.
+func (c *Checker) sendsText(version string, n *node, blank bool) bool {
+	newest := version == "" || !format.Before(version, "2.1.300")
+	switch {
+	case !newest && format.Before(version, "2.1.32"):
+		return true
+	case blank || !newest && format.Before(version, "2.1.101"):
+		return n.saysMore()
+	}
+	return !newest && c.answerSaysMore(n)
+}
+
+// saysMore says whether a record holds more than thinking and empty texts.
+func (n *node) saysMore() bool {
+	return slices.ContainsFunc(n.Blocks, func(b content.Block) bool { return b.Kind != content.BlockThinking && !n.emptyText(&b) })
+}
+
+// answerSaysMore says whether the answer that a record belongs to holds more than thinking and empty texts.
+func (c *Checker) answerSaysMore(n *node) bool {
+	near := c.nodes[max(0, n.index-maxSiblings):min(len(c.nodes), n.index+maxSiblings)]
+	return slices.ContainsFunc(near, func(m *node) bool {
+		return (m == n || m.Msg == n.Msg && n.Msg != "" && !m.Empty) && m.saysMore()
+	})
+}
+
+// emptyText says whether a block is a text without words.
+func (n *node) emptyText(b *content.Block) bool {
+	return b.Kind == content.BlockText && slices.ContainsFunc(n.Faults, func(f content.Fault) bool { return f.Dropped && f.At == b.Span.From() })
+}
+
+// refill restores the words of an empty prompt, or writes a placeholder if they are gone.
+func (c *Checker) refill(n *node, d *draft) {
+	told, _ := c.promptBetween(c.promptBeforeRecord(n), n)
+	d.Fix, d.Source, d.Lost = finding.Recovered, told.source, 0
+	if told.source == "" {
+		told.words, d.Fix, d.Lost = content.EmptyPrompt, finding.StandIn, 1
+	}
+	d.Edits = append(d.Edits, n.reworded(told.words))
+}
+
+// reworded is the edit that gives words to a message without any.
+func (n *node) reworded(words string) finding.Edit {
+	value := jsonl.AppendQuote(nil, words)
+	cut := finding.Cut{Start: n.EmptySpan.Start, End: n.EmptySpan.End, New: value}
+	if n.ContentAt > 0 {
+		cut = finding.Cut{Start: n.ContentAt, End: n.ContentAt, New: append(append([]byte(`"content":`), value...), ',')}
+	}
+	return finding.Edit{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{cut}}
+}
+
+// promptBeforeRecord is the last message in front of a record, nil if there is none.
+func (c *Checker) promptBeforeRecord(n *node) *node {
+	m := n.front
+	for m != nil && !m.HasMessage() {
+		m = m.front
+	}
+	return m
+}
+
+// madeUp says whether the model itself gave a call the name that a fault is about: the client has told it that there is no such tool, and
+// the API has gone on behind that (seen in 2.1.49).
+func (c *Checker) madeUp(n *node, f *content.Fault) bool {
+	if f.Rule != faults.BadToolName {
+		return false
+	}
+	for i := range n.Blocks {
+		b := &n.Blocks[i]
+		if b.Kind != content.BlockCall || b.Span.From() != f.At || b.Name == "" {
+			continue
+		}
+		return slices.ContainsFunc(c.results()[b.ID], func(m *node) bool {
+			return m.NoSuch != "" && strings.HasPrefix(m.NoSuch, b.Name) && c.modelSpoke(m.index+1)
+		})
+	}
+	return false
+}
+
+// modelSpoke says whether a model has answered soon behind a place among the records.
+func (c *Checker) modelSpoke(from int) bool {
+	return slices.ContainsFunc(c.nodes[min(from, len(c.nodes)):min(len(c.nodes), from+maxSiblings)], func(m *node) bool {
+		return m.Role == content.RoleAssistant && !m.Side && !m.Synthetic && !m.Filler
+	})
+}
+
+// manyPictures reports images that are too wide for a request that holds so many.
+func (c *Checker) manyPictures() {
+	if !c.some.pictures {
+		return
+	}
+	total := 0
+	for _, n := range c.nodes {
+		total += n.Pictures
+	}
+	if total <= content.Many {
+		return
+	}
+	sent := c.sentNow()
+	total = 0
+	for _, n := range sent.list {
+		total += n.Pictures
+	}
+	if total <= content.Many {
+		return
+	}
+	for _, n := range c.nodes {
+		if !sent.has(n) {
+			continue
+		}
+		for _, p := range n.Wide {
+			words := fmt.Sprintf("[hist: an image of %d by %d pixels stood here; the API refuses it among more than %d images]", p.Width, p.Height, content.Many)
+			n.Fault(content.Fault{
+				Rule: faults.ManyPictures, At: p.Span.Start, Fix: finding.StandIn, Lost: 1, Impact: faults.OnAll(finding.Rejects),
+				Message: fmt.Sprintf("%d images are sent, and this one has %d by %d pixels: the API refuses over %d on a side among more than %d", total, p.Width, p.Height, content.ManyPixels, content.Many),
+				Cuts:    []finding.Cut{{Start: p.Span.Start, End: p.Span.End, New: format.Object{"type": "text", "text": words}.JSON()}},
+			})
+			c.some.faults = true
+		}
+	}
+}

@@ -1,0 +1,271 @@
+package mend
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/agent/claude/content"
+	"github.com/hist-cli/hist/internal/agent/claude/evidence"
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
+	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/finding"
+)
+
+// restored restores a lost record from a fork or a copy of the session, or from an unreadable line; false if none has it.
+func (c *Checker) restored(d *draft, id string, parent, beside *node) bool {
+	n, line, source := c.elsewhere(id)
+	if n == nil {
+		return false
+	}
+	c.putBack(d, n, line, source, parent, beside, finding.Before)
+	return true
+}
+
+// elsewhere finds a lost record in an unreadable line, in a request that the session records, or in a fork or a copy of the session. It
+// returns the record's line, and words that say where it was. n is nil if there is none, or if it is empty there, too: then it would be
+// removed again.
+func (c *Checker) elsewhere(id string) (n *node, line []byte, source string) {
+	if m, ok := c.pieces.Messages[id]; ok {
+		line = m.JSON(c.beside)
+		if n = nodeOf(line); n.UUID == id && !n.Empty {
+			if source = evidence.PieceSource; c.pieces.Lines[id] == 0 {
+				source = evidence.SentSource
+			}
+			return n, line, source
+		}
+	}
+	if c.opts.Beside == nil {
+		return nil, nil, ""
+	}
+	line, source = c.opts.Beside.Record(id, func(line []byte) bool {
+		n = nodeOf(line)
+		return n.UUID == id && !n.Empty
+	})
+	if line == nil || c.underAnotherID(n) {
+		return nil, nil, ""
+	}
+	return n, line, source
+}
+
+// underAnotherID says whether a record of another file is in this one under another id, so that it is not lost.
+func (c *Checker) underAnotherID(n *node) bool {
+	return n.HasMessage() && slices.ContainsFunc(c.nodes, func(m *node) bool {
+		return m.Message == n.Message && m.When == n.When && m.UUID != "" && m.UUID != n.UUID
+	})
+}
+
+// wholeAgain replaces records that were cut off by the whole ones, if a fork or a copy of the session has them. They are found
+// by their id if it is left, by the missing id that fits, or as the recorded end of the session.
+func (c *Checker) wholeAgain() {
+	if len(c.cut) == 0 || c.opts.Beside == nil || c.Amend == nil {
+		return
+	}
+	missing := c.danglers()
+	for i, n := range c.nodes {
+		size, cut := c.cut[n]
+		if !cut || n.Side {
+			continue
+		}
+		m, line, source := c.elsewhere(cmp.Or(n.UUID, c.wanted(i, missing), c.leaf))
+		switch {
+		case m == nil || m.Side || len(m.Faults) > 0 || n.Parent != m.Parent || n.Msg != m.Msg:
+			continue // it is a different record, or not whole there either
+		case n.Parent != "" && c.ids.get(n.Parent) == nil || c.ids.get(m.UUID) != nil && c.ids.get(m.UUID) != n:
+			continue // its line would have to be changed, or the record is in this file already
+		}
+		delete(missing, m.UUID)
+		m.Place, m.index, m.number, m.mended = n.Place, i, n.number, true
+		c.ids.put(m)
+		c.nodes[i] = m
+		c.some.note(m)
+		for i := range m.Blocks {
+			c.noteID(&m.Blocks[i])
+		}
+		c.Amend(n.Pos().Line, func(f *finding.Finding) {
+			f.Fix, f.Source, f.Lost = finding.Recovered, source, 0
+			f.Edits = []finding.Edit{{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{{End: size, New: line}}}}
+		})
+	}
+}
+
+// putBack inserts a record of another file in front of or behind the record beside it. It keeps its parent; if that is not in
+// this file, it is hung on the given one.
+func (c *Checker) putBack(d *draft, n *node, line []byte, source string, parent, beside *node, op finding.Op) {
+	d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
+	n.Place, n.index, n.change().new = beside.Place, beside.index, &format.Made{Parent: n.Parent}
+	up := c.ids.get(n.Parent)
+	if up == nil && parent != nil {
+		line = withParent(line, n, parent.UUID)
+		up, n.new.Parent = parent, parent.UUID
+	}
+	n.up, n.above = up, up
+	c.grow(n)
+	for _, call := range n.IDs(content.BlockCall) {
+		c.calls()[call] = cmp.Or(c.calls()[call], n)
+	}
+	for _, call := range n.IDs(content.BlockResult) {
+		c.results()[call] = append(c.results()[call], n)
+	}
+	n.change().edit = placed{d, len(d.Edits)}
+	d.Edits = append(d.Edits, finding.Edit{At: beside.Pos(), Op: op, New: finding.Content{Literal: line}})
+}
+
+// insert inserts a record that hist has written in front of or behind the record beside it.
+func (c *Checker) insert(d *draft, m format.Made, beside *node, op finding.Op) *node {
+	n := &node{
+		Place: beside.Place, index: beside.index, up: c.ids.get(m.Parent), mending: &mending{new: &m},
+		Facts: content.Facts{Kind: &format.Kind{Typ: m.Typ}, UUID: m.UUID, Parent: m.Parent, When: m.When, Source: m.Source, Rare: content.Nothing},
+	}
+	switch {
+	case m.Typ == "system":
+		n.Role = content.RoleBoundary
+	case m.Typ == "assistant":
+		n.Role = content.RoleAssistant
+	default:
+		n.Role = content.RoleUser
+	}
+	gjson.ParseBytes(m.Message.JSON()).Get("content").ForEach(func(_, b gjson.Result) bool {
+		switch b.Get("type").String() {
+		case "tool_use":
+			n.Blocks = append(n.Blocks, content.Block{Kind: content.BlockCall, ID: b.Get("id").String(), Name: b.Get("name").String()})
+		case "tool_result":
+			n.Blocks = append(n.Blocks, content.Block{Kind: content.BlockResult, ID: b.Get("tool_use_id").String()})
+			n.Role = content.RoleResult
+		default:
+			n.Blocks = append(n.Blocks, content.Block{Kind: content.BlockText})
+		}
+		return true
+	})
+	n.above = n.up
+	c.grow(n)
+	n.change().edit = placed{d, len(d.Edits)}
+	d.Edits = append(d.Edits, finding.Edit{At: beside.Pos(), Op: op, New: finding.Content{Literal: m.JSON(c.beside)}})
+	return n
+}
+
+// grow adds a record that is not in the file to the tree, as a child of its parent.
+func (c *Checker) grow(n *node) {
+	n.number = c.numbers
+	c.numbers++
+	c.changes++
+	n.join()
+	c.some.note(n)
+	c.ids.put(n)
+	c.added = append(c.added, n)
+}
+
+// lostBeside restores the missing parent of some records from another session of the folder, if nothing else shows what it was:
+// words of an answer, or what the client adds to a prompt. It says whether one was found.
+func (c *Checker) lostBeside(id string, children []*node) bool {
+	n := children[0]
+	p, beside, op := c.placeOfLost(id, n)
+	d := &draft{about: n, Finding: finding.Finding{
+		Rule: faults.BrokenParent, Impact: finding.Loses, Fix: finding.Recovered,
+		Message: "the record's parent is not in the file: the client forgets everything above it",
+	}}
+	keeper := c.keeperOf(id)
+	if keeper != nil {
+		d = c.lacks(keeper, 1)
+	}
+	if p == nil || !c.chosen(d) {
+		return false
+	}
+	lost, line, source := c.elsewhere(id)
+	if lost == nil || lost.Side || !lost.HasMessage() && lost.Role != content.RoleLink {
+		return false
+	}
+	if keeper == nil && c.impactOf(n, p) == finding.Notes {
+		d.Message = "the record's parent is not in the file: the client goes on without it"
+	}
+	c.putBack(c.add(d), lost, line, source, p, beside, op)
+	return true
+}
+
+// placeOfLost is where a lost record goes on which another hangs: behind what stands in front of that, or of its own line if that comes
+// later, so that the other was moved. p is the parent that it gets if its own is missing, too; nil if there is none.
+func (c *Checker) placeOfLost(id string, n *node) (p, beside *node, op finding.Op) {
+	if line := c.pieces.Lines[id]; line > n.Pos().Line {
+		if p, _ = c.around(line, c.pieces.Messages[id].When); p != nil && !rooted(p, n) {
+			return p, p, finding.After
+		}
+	}
+	return c.before(n), n, finding.Before
+}
+
+// filledBeside replaces an empty message by what a fork or a copy of the session has under its id; false if none has it.
+func (c *Checker) filledBeside(n *node, d *draft) bool {
+	if !c.chosen(d) || n.UUID == "" {
+		return false
+	}
+	m, line, source := c.elsewhere(n.UUID)
+	if m == nil || m.Side || len(m.Faults) > 0 || m.Parent != n.Parent || m.Msg != n.Msg || m.Role != n.Role {
+		return false
+	}
+	d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
+	d.Edits = append(d.Edits,
+		finding.Edit{At: n.Pos(), Op: finding.Before, New: finding.Content{Literal: line}},
+		finding.Edit{At: n.Pos(), Op: finding.Remove})
+	n.Blocks, n.NoMessage, n.Empty = m.Blocks, false, false
+	c.changes++
+	return true
+}
+
+// lostEnd restores the record that is recorded as the session's end, if another session of the folder or an unreadable line has
+// it, and its parent is in this file and has no children.
+func (c *Checker) lostEnd() bool {
+	last := c.nodes[len(c.nodes)-1]
+	d := &draft{about: last, always: true, Finding: finding.Finding{
+		Rule: faults.LostEnd, Impact: finding.Loses, Fix: finding.Recovered,
+		Message: "the record with which the session should end is not in the file: the client starts from the one before it",
+	}}
+	if !c.chosen(d) {
+		return false
+	}
+	n, line, source := c.elsewhere(c.leaf)
+	if n == nil || n.Side || !n.HasMessage() || c.calledBefore(n) {
+		return false
+	}
+	up := c.ids.get(n.Parent)
+	if n.Parent == "" && source == evidence.PieceSource { // the parent's id is in the damaged part of the line
+		up = last
+	}
+	if up == nil || up.first != nil || up.Side {
+		return false
+	}
+	d.Pos, d.Offset = c.leafAt.Pos, c.leafAt.Offset
+	c.putBack(c.add(d), n, line, source, up, &node{Place: format.PlaceOf(c.leafAt), index: last.index}, finding.Before)
+	return true
+}
+
+// calledBefore says whether a record of another file is a call that is in this file, too, word for word: it would be removed
+// again.
+func (c *Checker) calledBefore(n *node) bool {
+	return len(n.Blocks) == 1 && n.Calls() && slices.ContainsFunc(c.nodes, func(m *node) bool { return !m.Side && m.Message == n.Message })
+}
+
+// answeredBeside restores the output of a call from another session of the folder, in front of the answer's first newer output,
+// or else behind last. No record names it: it is found by its call.
+func (c *Checker) answeredBeside(d *draft, call *node, callID string, last *node) *node {
+	if c.opts.Beside == nil {
+		return nil
+	}
+	line, source := c.opts.Beside.Answer(callID, call.UUID)
+	if line == nil {
+		return nil
+	}
+	n := nodeOf(line)
+	if n.Side || n.Role != content.RoleResult || n.UUID == "" || c.ids.get(n.UUID) != nil {
+		return nil
+	}
+	beside, op := last, finding.After
+	for i := call.index + 1; i <= last.index && i < call.index+maxSiblings; i++ {
+		if m := c.nodes[i]; m.Role == content.RoleResult && !m.Side && m.When > n.When {
+			beside, op = m, finding.Before
+			break
+		}
+	}
+	c.putBack(d, n, line, source, call, beside, op)
+	return n
+}

@@ -1,0 +1,140 @@
+package mend
+
+import (
+	"slices"
+
+	"github.com/hist-cli/hist/internal/agent/claude/content"
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
+	"github.com/hist-cli/hist/internal/finding"
+)
+
+// servedAlone reports outputs of the API's servers whose call is not in the file, which clients send nevertheless (measured
+// with 2.1.330), and calls without their output.
+func (c *Checker) servedAlone() {
+	if !c.some.served {
+		return
+	}
+	calls, outputs := map[string]bool{}, map[string]bool{}
+	goesOn := map[string]bool{}  // answers that end with text
+	waiting := map[string]bool{} // answers that also call one of the client's tools: the servers' output may wait for that one's
+	for _, n := range c.nodes {
+		for _, s := range n.Served {
+			calls[s.ID] = calls[s.ID] || !s.Output
+			outputs[s.ID] = outputs[s.ID] || s.Output
+		}
+		if n.Role == content.RoleAssistant && len(n.Blocks) > 0 {
+			goesOn[n.Msg] = n.Blocks[len(n.Blocks)-1].Kind == content.BlockText
+			waiting[n.Msg] = waiting[n.Msg] || slices.ContainsFunc(n.Blocks, func(b content.Block) bool { return b.Kind == content.BlockCall })
+		}
+	}
+	for _, n := range c.nodes {
+		for _, s := range n.Served {
+			switch {
+			case s.Output && !calls[s.ID]:
+				n.Fault(content.Fault{
+					Rule: faults.BadBlock, Message: "the output of one of the API's own tools has no call: the API refuses it", At: s.Span.Start,
+					Fix: finding.StandIn, Impact: faults.OnAll(finding.Rejects), Lost: 1,
+					Cuts: []finding.Cut{{Start: s.Span.Start, End: s.Span.Start, New: append(s.Call(), ',')}},
+				})
+				c.some.faults = true
+			case !s.Output && !outputs[s.ID] && slices.Contains(servedTools, s.Tool) && (s.Tool == webSearch || !waiting[n.Msg]):
+				c.servedCallAlone(n, s, goesOn[n.Msg])
+			}
+		}
+	}
+}
+
+const webSearch = "web_search"
+
+// servedTools are the tools whose calls the API refuses without their outputs (its documentation).
+var servedTools = []string{webSearch, "web_fetch", "code_execution", "bash_code_execution", "text_editor_code_execution"}
+
+// servedCallAlone reports a call of the API's servers without its output. 2.1.2 sends it so, 2.1.330 drops it; both send a
+// placeholder for the output (measured). If the answer does not go on after the call, it was interrupted, and nothing is lost
+// by dropping it.
+func (c *Checker) servedCallAlone(n *node, s content.Served, goesOn bool) {
+	impact := faults.OldAndNewer(finding.Rejects, finding.Notes)
+	if goesOn {
+		impact = faults.OldAndNewer(finding.Rejects, finding.Loses)
+	}
+	if c.worst(impact) == finding.Notes {
+		return
+	}
+	what := "this web search"
+	if s.Tool != webSearch {
+		what = "this call of one of the API's own tools (" + s.Tool + ")"
+	}
+	n.Fault(content.Fault{
+		Rule: faults.LostResult, Message: what + " has no output: the client drops it, an older one sends it and the API refuses it",
+		At: s.Span.Start, Fix: finding.StandIn, Impact: impact, Lost: 1,
+		Cuts: []finding.Cut{{Start: s.Span.End, End: s.Span.End, New: append([]byte{','}, s.NoOutput()...)}},
+	})
+	c.some.faults = true
+}
+
+// servedApart mends served calls that something stands apart from their outputs in the chain that the client wrote there: a command run by
+// hand, a reminder, a prompt that waited. It sends that as the user, so the two halves come into two messages, and the API refuses every
+// further request (2.1.215 to 2.1.332, measured). What stands between moves behind the turn.
+func (c *Checker) servedApart() {
+	if !c.some.served {
+		return
+	}
+	calls := map[string]*node{}
+	for _, n := range c.nodes {
+		for _, s := range n.Served {
+			switch call := calls[s.ID]; {
+			case !s.Output:
+				calls[s.ID] = n
+			case call != nil && call != n && call.Msg != "" && call.Msg == n.Msg && !n.Side && n.dropped == nil:
+				c.joinServed(call, n)
+			}
+		}
+	}
+}
+
+// joinServed hangs what stands between the two halves of a served call behind the turn.
+func (c *Checker) joinServed(call, output *node) {
+	var between []*node // the last first
+	from, sent := output, false
+	for p := output.up; p != call; p = p.up {
+		switch {
+		case p == nil || p.Role == content.RoleResult || p.Role == content.RoleBoundary || len(between) > maxSiblings || p.Role == content.RoleAssistant && p.Msg != call.Msg:
+			return
+		case p.Role == content.RoleAssistant:
+			if len(between) == 0 {
+				from = p
+			}
+			continue
+		}
+		between = append(between, p)
+		sent = sent || p.Role == content.RoleUser || p.Attachment != "" && p.Attachment != "prompt_snapshot" || p.Typ == "system" && p.Over
+	}
+	if !sent {
+		return
+	}
+	head := from.up // the last of what stands between; the parts of the answer in between stay in their order
+	if head != between[0] || between[len(between)-1].up.Role != content.RoleAssistant {
+		return
+	}
+	for i, b := range between[1:] {
+		if between[i].up != b {
+			return // parts of the answer stand among them
+		}
+	}
+	d := c.add(&draft{about: output, also: []*node{call}, Finding: finding.Finding{
+		Rule: faults.LateResult, Impact: finding.Rejects, Fix: finding.Exact,
+		Message: "something that the client wrote comes between a call of one of the API's own tools and its output: the API refuses every further request",
+	}})
+	first := between[len(between)-1]
+	c.hang(from, first.up, d)
+	end, next := turnEnd(output), (*node)(nil)
+	for k := end.first; k != nil; k = k.latter {
+		if !k.Side && k.dropped == nil && k.IsPrompt() {
+			next = k
+		}
+	}
+	c.hang(first, end, d)
+	if next != nil {
+		c.hang(next, between[0], d)
+	}
+}
