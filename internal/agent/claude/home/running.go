@@ -83,7 +83,7 @@ func notesAt(home, pattern string, wanted func(raw []byte) bool) (list []note, e
 		return nil, err
 	}
 	for _, p := range paths {
-		raw, err := readSmall(p)
+		raw, err := ReadSmall(p)
 		if err != nil || !jsonl.Valid(raw) || !wanted(raw) {
 			continue
 		}
