@@ -187,7 +187,9 @@ func (e *env) explainError(c *cli.Context, st *styles, text, session string) err
 	for _, other := range hint.Others {
 		fmt.Fprintln(w, folded("The text also says: "+oneLine(other), width, 2))
 	}
-	fmt.Fprintln(w, folded("Next: "+hint.Next(operand), width, 2))
+	if operand == "" { // else the answer about the session says it
+		fmt.Fprintln(w, folded("Next: "+hint.Next(""), width, 2))
+	}
 	if hint.Rule != "" {
 		fmt.Fprintf(w, "More: hist explain %s\n", hint.Rule)
 	}
@@ -197,18 +199,19 @@ func (e *env) explainError(c *cli.Context, st *styles, text, session string) err
 	if operand == "" {
 		return nil
 	}
-	return e.explainIn(c, text, operand, session == "")
+	return e.explainIn(c, text, operand, hint, session == "")
 }
 
 // explainIn answers what the error means for one session. It asks the way that pre-resume does. found says that nobody named the
 // session but the error itself: where it is not found, that is part of the answer and no failure.
-func (e *env) explainIn(c *cli.Context, text, operand string, found bool) error {
+func (e *env) explainIn(c *cli.Context, text, operand string, hint *preresume.ErrorHint, found bool) error {
 	list, err := targets(c.Context, []string{operand}, "")
 	if err != nil {
 		return err
 	}
 	t := list[0]
 	if t.err != nil {
+		fmt.Fprintln(e.out, folded("Next: "+hint.Next(operand), widthOf(e.out), 2))
 		fmt.Fprintln(e.out, oneLine(t.err.Error()))
 		if found {
 			return nil

@@ -97,7 +97,7 @@ var flagGroups = []struct {
 	flags []string
 }{
 	{"WHICH SESSIONS", []string{"last", "any", "agent", "all", "cwd", "since", "state", "limit", "files-from", "shard", "branch", "older-than"}},
-	{"HOW TO JUDGE", []string{"for-codex", "for-claude", "for-pi", "provider", "fail-on", "rule", "only", "config", "no-config", "baseline", "write-baseline", "timeout", "max-size", "deep", "error-file"}},
+	{"HOW TO JUDGE", []string{"for-codex", "for-claude", "for-pi", "provider", "fail-on", "rule", "only", "config", "no-config", "baseline", "write-baseline", "timeout", "max-size", "deep", "error", "error-file"}},
 	{"WHAT IS PRINTED", []string{"format", "verbose", "statistics", "notes", "show-content", "redact", "no-titles", "color", "json", "html", "diff", "card", "markdown", "quiet", "health", "decisions"}},
 }
 

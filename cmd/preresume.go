@@ -345,6 +345,9 @@ func (p *preRun) answer(t target) (*preresume.Answer, error) {
 	if ask.Args = p.command; !p.resume && len(p.command) > 0 { // resume puts the client before them
 		ask.Args = p.command[1:]
 	}
+	if file := p.c.String("error-file"); file != "-" {
+		ask.From = file
+	}
 	a, err := promptly.Do(ctx, func() (*preresume.Answer, error) { return preresume.Look(ctx, ask) })
 	if errors.Is(err, context.DeadlineExceeded) {
 		return preresume.TimedOut(t.path), nil

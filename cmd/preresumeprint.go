@@ -97,9 +97,9 @@ func nextOf(a *preresume.Answer) []string {
 	case len(a.Before) > 0:
 		return a.Before
 	case a.Next == preresume.RepairThenResume && a.RepairError != "": // in place it was refused
-		return []string{"hist", "repair", repairOperand(a)}
+		return slices.Concat([]string{"hist", "repair"}, a.With(), []string{repairOperand(a)})
 	case a.Next == preresume.RepairThenResume:
-		return []string{"hist", "repair", "--in-place", repairOperand(a)}
+		return slices.Concat([]string{"hist", "repair", "--in-place"}, a.With(), []string{repairOperand(a)})
 	case a.OK():
 		return a.Resume
 	case a.Next == preresume.Locate, a.Agent == "": // it is elsewhere, or is no session
@@ -165,7 +165,11 @@ func troubleWords(a *preresume.Answer, line func(name, format string, args ...an
 	for _, of := range slices.Backward(lint.Impacts) {
 		for _, f := range a.Findings {
 			if f.Impact == of.String() {
-				line("finding", "%s: %s [%s]", f.Impact, f.Message, f.Rule)
+				at := ""
+				if f.Line > 0 {
+					at = fmt.Sprintf(", line %d", f.Line)
+				}
+				line("finding", "%s%s: %s [%s]", f.Impact, at, f.Message, f.Rule)
 			}
 		}
 	}
@@ -191,7 +195,9 @@ func troubleWords(a *preresume.Answer, line func(name, format string, args ...an
 		for _, other := range a.Error.Others {
 			line("it also says", "%s", other)
 		}
-		line("what to do", "%s", a.Error.Next(repairOperand(a)))
+		if a.Next != preresume.RepairThenResume { // which the next command is
+			line("what to do", "%s", a.Error.Next(repairOperand(a)))
+		}
 	}
 	if a.Repaired {
 		line("repaired", "undo with hist undo %s", a.Run)

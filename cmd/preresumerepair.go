@@ -72,8 +72,10 @@ func (p *preRun) repairInPlace(t target) (string, error) {
 		return "", err
 	}
 	defer src.Close()
+	opts := options(src, t, p.by)
+	opts.Error = p.failure
 	rep, err := repair.Do(p.c.Context, repair.Job{
-		Source: src, Lint: options(src, t, p.by), Mode: repair.InPlace, Home: t.home,
+		Source: src, Lint: opts, Mode: repair.InPlace, Home: t.home,
 		Begin: func() (*runs.Run, error) { return runs.New(Version()) },
 	})
 	if err != nil {

@@ -45,7 +45,8 @@ func repairCommand(e *env) *cli.Command {
 			&cli.BoolFlag{Name: "strip-encrypted", Usage: "set aside what another account or provider encrypted and nobody can read any more; never in place", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "drop-thinking", Usage: "take out the thinking behind what is changed: newer Claude models' APIs may refuse it there", DisableDefaultText: true},
 			clientFlag("codex", "repair for"), clientFlag("claude", "repair for"), clientFlag("pi", "repair for"),
-			&cli.StringFlag{Name: "error-file", Usage: "a `FILE` with the error of a failed resume; what it names is mended, too"},
+			&cli.StringFlag{Name: "error", Usage: "the `TEXT` of the error of a failed resume; what it names is mended, too"},
+			&cli.StringFlag{Name: "error-file", Usage: "a `FILE` with that error instead"},
 			&cli.StringFlag{Name: "branch", Usage: "make Claude Code continue the branch that holds the record with this `UUID`"},
 			&cli.BoolFlag{Name: "chain-parallel", Usage: "put the outputs of parallel calls one after the other, so that Claude Code up to 2.1.2 sends them all", DisableDefaultText: true},
 			providerFlag(),
@@ -207,6 +208,8 @@ func (r *repairRun) into(operands []string) error {
 		return usage("--in-place and --output exclude each other")
 	case inPlace && c.Bool("strip-encrypted"):
 		return usage("--strip-encrypted works on a copy only; leave out --in-place")
+	case c.IsSet("error") && c.IsSet("error-file"):
+		return usage("--error and --error-file exclude each other")
 	case inPlace && stdin:
 		return usage("standard input can't be repaired in place")
 	case inPlace:
@@ -330,6 +333,7 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 	opts.StripEncrypted = r.c.Bool("strip-encrypted")
 	opts.Branch, opts.ChainParallel = r.c.String("branch"), r.c.Bool("chain-parallel")
 	opts.Kept = r.kept
+	opts.Error = r.c.String("error")
 	if path := r.c.String("error-file"); path != "" {
 		text, err := io.ReadAll(io.LimitReader(r.env.fileOrInput(ctx, path), maxError))
 		if err != nil {

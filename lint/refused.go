@@ -354,7 +354,7 @@ func (r *resolver) placed(one refusal, p api.Place, named int, moved bool) Findi
 	f.Message = refusesAll + one.Meaning + place + ": " + p.Fault.What + often(one.times) + from
 	r.mend(&f, p.Item, p.Fault)
 	if f.Fix == NoFix && f.Option == "" {
-		f.Message += "; " + one.Way().Next(r.session())
+		f.Message += "; " + one.Otherwise().Next(r.session())
 	}
 	return f
 }

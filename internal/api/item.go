@@ -84,7 +84,7 @@ func Misfits(item []byte) []Fault {
 	typ := parsed.Get("type").String()
 	for _, table := range [][]kind{inputItems, contentBlocks} {
 		for i := range table {
-			if k := &table[i]; k.Type == typ && k.Type != "" {
+			if k := &table[i]; k.Type == typ && k.Type != "" && k.takes(parsed.Get("role")) {
 				if found := k.faults(parsed); !known || len(found) < len(best) {
 					best, known = found, true
 				}
@@ -95,6 +95,11 @@ func Misfits(item []byte) []Fault {
 		return []Fault{{Path: "type", What: fmt.Sprintf("no kind of item is called %q", clip(typ))}}
 	}
 	return best
+}
+
+// takes says whether items of the kind may have a role.
+func (k *kind) takes(role gjson.Result) bool {
+	return !slices.ContainsFunc(k.Fields, func(f field) bool { return f.Name == "role" && role.Exists() && !slices.Contains(f.Enum, role.Str) })
 }
 
 func (k *kind) faults(item gjson.Result) (faults []Fault) {
@@ -179,8 +184,12 @@ func (l *limit) wrong(v gjson.Result, name string) string {
 			return fmt.Sprintf("%s hold a key of more than %d characters", name, n)
 		}
 	case "most":
-		if v.IsArray() && len(v.Array()) > n {
+		switch {
+		case !v.IsArray() || len(v.Array()) <= n:
+		case n == 0:
 			return name + " is not empty"
+		default:
+			return fmt.Sprintf("%s has %d elements, more than %d", name, len(v.Array()), n)
 		}
 	case "one-of":
 		if text && !slices.Contains(strings.Split(l.Want, ","), v.Str) {

@@ -47,6 +47,12 @@ func Mend(item []byte, role string, f Fault) (m Mending, ok bool) {
 			return set([]byte(`"output_text"`))
 		}
 		return set([]byte(`"input_text"`))
+	case "reference": // what has all that it says in it, needs no id
+		if gjson.GetBytes(item, "type").String() == "reasoning" {
+			return Mending{Drop: true}, true
+		}
+		cut := session.DropMember(item, "", "id")
+		return Mending{Cuts: []session.Cut{cut}}, cut.End > 0
 	case "keys":
 		return set(jsonl.AppendQuote(nil, shortKeys(gjson.GetBytes(item, f.Path).Str)))
 	case "fill":

@@ -148,7 +148,7 @@ func (l *locator) limited(it *session.Item) (Fault, bool) {
 			return f, true
 		}
 	}
-	if l.r.Mend == "path" || l.r.Mend == "shorten" && want != "" {
+	if l.r.Mend == "path" {
 		for _, f := range Misfits(it.Content) {
 			if want != "" && topOf(f.Path) == want {
 				return f, true

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"html"
 	"regexp"
 	"slices"
 	"strconv"
@@ -34,6 +35,7 @@ type Found struct {
 	Message, Block, Inner int
 	Field                 string   // the path in the item, "" if the text names none
 	IDs                   []string // the ids, the tool or the type that the text names
+	Wanted                string   // the id of what has to stand in front of the first of them, "" if the text names none
 	Images                int      // how many images a request may hold beside its documents, 0 if the text says nothing of it
 }
 
@@ -78,6 +80,7 @@ func Explain(text string) (found []Refusal) {
 			for _, near := range lines[max(0, i-near):min(len(lines), i+near)] {
 				if strings.Contains(near, `"param"`) && r.Message < 0 {
 					r.place(near)
+					r.Line += " " + strings.TrimSpace(near)
 				}
 			}
 		}
@@ -87,13 +90,50 @@ func Explain(text string) (found []Refusal) {
 		}
 		found = append(found, *r)
 	}
+	if len(lines) > 1 && len(text) <= maxBroken && !slices.ContainsFunc(found, Refusal.placed) {
+		if r := rejoined(lines); r != nil && r.specific() {
+			found = append(slices.DeleteFunc(found, func(o Refusal) bool { return o.Row == r.Row }), *r)
+		}
+	}
 	if last := strings.TrimSpace(lines[len(lines)-1]); len(found) == 0 && last != "" {
 		if r := cutOff(last); r != nil {
 			found = append(found, *r)
 		}
 	}
-	return slices.DeleteFunc(found, func(r Refusal) bool { return r.vague() && slices.ContainsFunc(found, Refusal.exact) })
+	return slices.DeleteFunc(found, func(r Refusal) bool {
+		return r.vague() && slices.ContainsFunc(found, Refusal.exact) ||
+			!r.specific() && slices.ContainsFunc(found, func(o Refusal) bool { return o.specific() && o.Message == r.Message })
+	})
 }
+
+// maxBroken is up to how many bytes a text may be one error that a terminal has broken into lines.
+const maxBroken = 16 << 10
+
+// rejoined is the refusal in lines that were one before a terminal broke it, in the middle of a word or at a space, which then is gone; nil if
+// there is none.
+func rejoined(lines []string) *Refusal {
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString(strings.TrimSpace(line))
+	}
+	line := b.String()
+	lower := unspaced(strings.ToLower(line))
+	for i := range refusals {
+		r := &refusals[i]
+		if len(r.needles) > 0 && !slices.ContainsFunc(r.needles, func(needle string) bool { return strings.Contains(lower, unspaced(needle)) }) {
+			continue
+		}
+		p := regexp.MustCompile("(?i)" + strings.ReplaceAll(r.Pattern, " ", `\s*`))
+		if m := p.FindStringSubmatchIndex(line); m != nil {
+			found := r.in(line, p, m)
+			found.place(line)
+			return found
+		}
+	}
+	return nil
+}
+
+func unspaced(text string) string { return strings.ReplaceAll(text, " ", "") }
 
 // near is how many lines before and behind an error's message the other members of its JSON may stand.
 const near = 5
@@ -124,23 +164,30 @@ func recognise(line string) *Refusal {
 		if m == nil {
 			continue
 		}
-		r := refusals[i]
-		r.Words, r.Line, r.Times = line[m[0]:m[1]], line, 1
-		r.Message, r.Block, r.Inner = -1, -1, -1
-		if r.Mend == "images" {
-			r.Images = max(0, numbered(p, line, "max")-numbered(p, line, "pages")-numbered(p, line, "docs"))
-		}
-		for k, name := range p.SubexpNames() {
-			if name != "id" && name != "type" && name != "v" && name != "head" || m[2*k] < 0 {
-				continue
-			}
-			for id := range strings.SplitSeq(line[m[2*k]:m[2*k+1]], ",") {
-				r.IDs = append(r.IDs, strings.TrimRight(strings.TrimSpace(id), ".'\"`"))
-			}
-		}
-		return &r
+		return refusals[i].in(line, p, m)
 	}
 	return nil
+}
+
+// in is the refusal as a line holds it, given what its pattern matches there.
+func (r Refusal) in(line string, p *regexp.Regexp, m []int) *Refusal {
+	r.Words, r.Line, r.Times = line[m[0]:m[1]], line, 1
+	r.Message, r.Block, r.Inner = -1, -1, -1
+	if r.Mend == "images" {
+		r.Images = max(0, numbered(p, line, "max")-numbered(p, line, "pages")-numbered(p, line, "docs"))
+	}
+	if k := p.SubexpIndex("want"); k >= 0 && r.Mend == "order" && m[2*k] >= 0 {
+		r.Wanted = line[m[2*k]:m[2*k+1]]
+	}
+	for k, name := range p.SubexpNames() {
+		if name != "id" && name != "type" && name != "v" && name != "head" || m[2*k] < 0 {
+			continue
+		}
+		for id := range strings.SplitSeq(line[m[2*k]:m[2*k+1]], ",") {
+			r.IDs = append(r.IDs, strings.TrimRight(strings.TrimSpace(id), ".'\"`"))
+		}
+	}
+	return &r
 }
 
 // numbered is the number in a group of a pattern, 0 if a line has none.
@@ -187,9 +234,14 @@ var named = regexp.MustCompile("'[^']*'|\"[^\"]*\"|\\w*\\d\\w*")
 // plainWords is a text in lower case, without such words.
 func plainWords(text string) string { return strings.ToLower(named.ReplaceAllString(text, "#")) }
 
-// vague says whether a refusal was recognised by its form alone, exact whether it was not.
-func (r Refusal) vague() bool { return r.Mend == "unsaid" }
-func (r Refusal) exact() bool { return r.Lasts() && !r.vague() }
+// vague says whether a refusal was recognised by its form alone, exact whether it was not, specific whether it tells more than a place, and
+// placed whether it also tells its place, if it has one.
+func (r Refusal) vague() bool    { return r.Mend == "unsaid" }
+func (r Refusal) exact() bool    { return r.Lasts() && !r.vague() }
+func (r Refusal) specific() bool { return r.exact() && r.Mend != "path" }
+func (r Refusal) placed() bool {
+	return r.specific() && (r.Message >= 0 || r.Map != 'A' && r.Map != 'B')
+}
 
 // Same says whether another refusal is about the same.
 func (r *Refusal) Same(o *Refusal) bool {
@@ -234,8 +286,15 @@ var escapes = strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\n`, "\n", `\r`, "", `\
 // maxWraps is how many times a text may have been put into JSON.
 const maxWraps = 5
 
-// unwrapped is a text without the escapes of the JSON that it stands in.
+// quotes are those that editors and chats put in place of plain ones.
+var quotes = strings.NewReplacer("‘", "'", "’", "'", "“", `"`, "”", `"`)
+
+// unwrapped is a text without the escapes of the JSON or the page that it stands in.
 func unwrapped(text string) string {
+	if strings.Contains(text, "&#39;") || strings.Contains(text, "&quot;") {
+		text = html.UnescapeString(text)
+	}
+	text = quotes.Replace(text)
 	for range maxWraps {
 		if !strings.Contains(text, `\"`) && !strings.Contains(text, `\u00`) && !strings.Contains(text, `\n`) {
 			break

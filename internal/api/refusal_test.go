@@ -54,16 +54,21 @@ func quoted(s string) string {
 // TestPlaces: where in the request the fault is, as the text says it.
 func TestPlaces(t *testing.T) {
 	for text, want := range map[string]string{
-		"Unknown parameter: 'input[9].namespace'.":                                                                                                                             "9 -1 -1 namespace []",
-		"[ObjectParam] [input[13].namespace] [unknown_parameter] Unknown parameter: 'input[13].namespace'.":                                                                    "13 -1 -1 namespace []",
-		`{"error":{"message":"Invalid value: 'other'. Supported values are: 'search', 'open_page', and 'find_in_page'.","param":"input[33].action.type"}}`:                     "33 -1 -1 action.type [other]",
-		"{\n \"error\": {\n  \"message\": \"Invalid value: 'output_text'. Supported values are: 'input_text'.\",\n  \"code\": 1,\n  \"param\": \"input[7].content[1]\"\n }\n}": "7 -1 -1 content[1] []",
-		`input.4: item type "compaction" is not supported`:                                                                                                                     "4 -1 -1  [compaction]",
-		"1 validation error: input.list[ResponseInputItem].12.ResponseReasoningItem.content Field required":                                                                    "12 -1 -1 ResponseReasoningItem.content []",
-		"messages.6: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1, toolu_2. Each":                                                         "6 -1 -1  [toolu_1 toolu_2]",
-		"messages.5.content.0.tool_result.content.2.image.source.base64: Could not process image":                                                                              "5 0 2 image.source.base64 []",
-		"Missing reasoning_content at message index 7":                                                                                                                         "7 -1 -1  []",
-		"Invalid 'input[3].id': 'call_00_abc'. Expec":                                                                                                                          "3 -1 -1 id []",
+		"Unknown parameter: 'input[9].namespace'.":                                                                                                                                   "9 -1 -1 namespace []",
+		"[ObjectParam] [input[13].namespace] [unknown_parameter] Unknown parameter: 'input[13].namespace'.":                                                                          "13 -1 -1 namespace []",
+		`{"error":{"message":"Invalid value: 'other'. Supported values are: 'search', 'open_page', and 'find_in_page'.","param":"input[33].action.type"}}`:                           "33 -1 -1 action.type [other]",
+		"{\n \"error\": {\n  \"message\": \"Invalid value: 'output_text'. Supported values are: 'input_text'.\",\n  \"code\": 1,\n  \"param\": \"input[7].content[1]\"\n }\n}":       "7 -1 -1 content[1] []",
+		`input.4: item type "compaction" is not supported`:                                                                                                                           "4 -1 -1  [compaction]",
+		"1 validation error: input.list[ResponseInputItem].12.ResponseReasoningItem.content Field required":                                                                          "12 -1 -1 ResponseReasoningItem.content []",
+		"messages.6: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1, toolu_2. Each":                                                               "6 -1 -1  [toolu_1 toolu_2]",
+		"messages.5.content.0.tool_result.content.2.image.source.base64: Could not process image":                                                                                    "5 0 2 image.source.base64 []",
+		"Missing reasoning_content at message index 7":                                                                                                                               "7 -1 -1  []",
+		"  ⎿  API Error: 400 {\"message\":\"messages.5.content.0.image.source.base64.data:\n     At least one of the image dimensions exceed max allowed size: 8000\n     pixels\"}": "5 0 -1 image.source.base64.data []",
+		"{\"mess\n     age\":\"Unknown parameter: 'input[9].\n     namespace'.\"}":                                                                                                   "9 -1 -1 namespace []",
+		"<pre>Unknown parameter: &#39;input[9].namespace&#39;.</pre>":                                                                                                                "9 -1 -1 namespace []",
+		"Unknown parameter: ‘input[9].namespace’.":                                                                                                                                   "9 -1 -1 namespace []",
+		"Item 'fc_1' of type 'function_call' was provided without its required preceding item.":                                                                                      "-1 -1 -1  [fc_1]",
+		"Invalid 'input[3].id': 'call_00_abc'. Expec":                                                                                                                                "3 -1 -1 id []",
 	} {
 		r := Newest(Explain(text))
 		if r == nil {

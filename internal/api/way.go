@@ -10,11 +10,11 @@ import (
 type Way struct {
 	Same    string        // when the same thread can be tried again: agent.Now, …
 	Verdict agent.Verdict // on the session
-	// Step is the next step in words, with SESSION for the session's id or file.
+	// Step is the next step in words, with SESSION for the session's id or file, and TEXT for the error.
 	Step string
 }
 
-const stepRepair = "hist repair --in-place SESSION mends the record that is refused; hist lint SESSION names it"
+const stepRepair = "hist explain --error TEXT SESSION names the record that is refused; hist repair --in-place --error TEXT SESSION mends it"
 
 // ways are what helps, by Refusal.Mend. What is not listed is mended by a repair.
 var ways = map[string]Way{
@@ -33,7 +33,7 @@ var ways = map[string]Way{
 	"limit":     {agent.Later, agent.Resumable, "try the same session again when the limit is lifted; the session is not at fault"},
 	"later":     {agent.Later, agent.Resumable, "try the same session again later"},
 	"now":       {agent.Now, agent.Resumable, "try the same session again"},
-	"images":    {agent.AfterRepair, agent.Repairable, "hist repair --in-place SESSION takes out the images that are too large; hist slim SESSION takes out old ones"},
+	"images":    {agent.AfterRepair, agent.Repairable, "hist repair --in-place --error TEXT SESSION takes out the images that are refused; hist slim SESSION takes out old ones"},
 	"last":      {agent.Now, agent.Resumable, "resume the session with a new prompt"},
 }
 
@@ -43,6 +43,14 @@ func (r *Refusal) Way() Way {
 		return w
 	}
 	return Way{agent.AfterRepair, agent.Repairable, stepRepair}
+}
+
+// Otherwise is what helps where no repair of what is refused is known.
+func (r *Refusal) Otherwise() Way {
+	if w := r.Way(); w.Verdict != agent.Repairable {
+		return w
+	}
+	return ways["cut"]
 }
 
 // Lasts says whether the next request will be refused as well: nothing that passes by itself.

@@ -82,6 +82,7 @@ type Answer struct {
 
 	session *glance.Session
 	dir     string
+	with    []string
 	tally   tally
 }
 
@@ -147,6 +148,9 @@ type Lost struct {
 
 // Dir is the only directory from which the client finds the session, "" if it finds it from any.
 func (a *Answer) Dir() string { return a.dir }
+
+// With are the options of hist repair without which it does not mend what was found.
+func (a *Answer) With() []string { return a.with }
 
 // OK says whether the session can be resumed now.
 func (a *Answer) OK() bool { return a.Verdict == Resumable }

@@ -1,6 +1,7 @@
 package preresume
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -18,6 +19,7 @@ type tally struct {
 	fixable int    // have a fix
 	blocked int    // keep the client from resuming, and have no fix
 	refused int    // the API refuses it, and there is no fix
+	option  string // of hist repair, with which a copy can be made of what the API refuses; "" if there is none
 	copied  int    // only a copy fixes it, because the client does not see the file
 	renamed int    // only a copy under another name fixes it, which is the one that the file's records have
 	empty   string // why there is no conversation to resume, though nothing was lost; "" if there is one
@@ -61,6 +63,7 @@ func (a *Answer) count(found []lint.Finding) {
 			a.tally.blocked++
 		case f.Impact == lint.Rejects:
 			a.tally.refused++
+			a.tally.option = cmp.Or(a.tally.option, f.Option)
 		}
 	}
 }
@@ -87,6 +90,9 @@ func (a *Answer) judge(req Request, busy *inuse.Busy) {
 		a.say(Repairable, RepairThenResume, false, a.first("blocks")+"; only a copy can be resumed, which is a thread of its own")
 	case a.tally.fixable > 0:
 		a.say(Repairable, RepairThenResume, true, a.damage())
+	case a.tally.refused > 0 && a.tally.option != "":
+		a.Before, a.Resume = []string{"hist", "repair", a.tally.option, a.Path}, nil
+		a.say(Incompatible, SeeFindings, false, a.first("rejects"))
 	case a.tally.refused > 0:
 		a.say(Incompatible, SeeFindings, false, a.first("rejects"))
 	case g.Header.ResumedBy != "":

@@ -35,6 +35,7 @@ type Request struct {
 	Content bool         // include the last prompt's text
 	Error   string       // the error of a failed resume, "" if there is none
 	Args    []string     // of the client that will be run, as far as they are known
+	From    string       // the file that the error was read from, "" if it is in none
 	Apart   bool         // it will be resumed by a process of its own, which joins no server that has it open
 }
 
@@ -94,7 +95,25 @@ func Look(ctx context.Context, req Request) (*Answer, error) {
 	}
 	a.Holder = holder(busy)
 	a.judge(req, busy)
+	a.withError(req)
 	return a, nil
+}
+
+// withError says what a repair must be told of the error, and takes back what the error alone says is to be done where nothing of the
+// session has that fault.
+func (a *Answer) withError(req Request) {
+	if a.Error == nil || a.Error.refusal == nil || a.Error.Verdict != Repairable {
+		return
+	}
+	asked, last := a.Error.refusal, api.Newest(api.Explain(a.session.Turn.Error))
+	switch recorded := last != nil && last.Same(asked); {
+	case a.Verdict == Repairable && !recorded && req.From != "":
+		a.with = []string{"--error-file", req.From}
+	case a.Verdict == Repairable && !recorded:
+		a.with = []string{"--error", asked.Line}
+	case a.OK() && a.Complete && strings.Contains(a.Error.Step, "--in-place"):
+		a.Error.Step = "nothing that the client sends has this fault: it was mended since, the client leaves it out, or the error is about another session"
+	}
 }
 
 // Warn adds a warning to those of the answer; "" adds none.

@@ -63,6 +63,7 @@ func ofResponses() []refusalCase {
 		{9, []string{goodCall, "!" + strings.Replace(goodOutput, "beds.csv", strings.Repeat("z", 10485770), 1)}, "Invalid 'input[@A].output': string too long. Expected a string with maximum length 10485760, but got a string with length 10485770 instead."},
 		{10, []string{callWith(`\"cmd\"`, `\"`+long+`\"`), goodOutput}, "Invalid property name in 'input[@A].arguments': 'xxx...xxx' is too long. Expected a string with maximum length 256, but got a string with length 300 instead."},
 		{11, []string{`!{"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"Counting."}],"encrypted_content":null}`}, "Invalid 'input[@A].content': array too long. Expected an array with maximum length 0, but got an array with length 1 instead."},
+		{12, []string{`!{"type":"message","role":"user","content":[` + strings.Repeat(`{"type":"input_text","text":"see"},`, 1203) + `{"type":"input_text","text":"see"}]}`}, "Invalid 'input[@A].content': array too long. Expected an array with maximum length 1000, but got an array with length 1204 instead."},
 		{13, []string{withImage("data:application/octet-stream;base64,aGVsbG8=")}, "Invalid 'input[@A].content[1].image_url'. Expected a base64-encoded data URL with an image MIME type (e.g. 'data:image/png;base64,aW1nIGJ5dGVzIGhlcmU='), but got unsupported MIME type 'application/octet-stream'."},
 		{14, []string{withImage("data:image/png;base64,")}, "Invalid 'input[@A].content[1].image_url'. Expected a base64-encoded data URL with an image MIME type (e.g. 'data:image/png;base64,aW1nIGJ5dGVzIGhlcmU='), but got empty base64-encoded bytes."},
 		{15, []string{withImage("/tmp/shot.png")}, "Invalid 'input[@A].content[1].image_url'. Expected a base64-encoded data URL with an image MIME type (e.g. 'data:image/png;base64,aW1nIGJ5dGVzIGhlcmU='), but got a value without the 'data:' prefix."},
@@ -120,6 +121,9 @@ func ofMessages() []refusalCase {
 	with := func(row int, c refusalCase) refusalCase { c.row = row; return c }
 	return []refusalCase{
 		{54, []string{"!" + use, words}, "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: toolu_1"},
+		{55, []string{words, "!u " + result}, "Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls'. (messages[@M])"},
+		{57, []string{think, "!" + words}, "Missing reasoning_content at message index @M"},
+		{58, shown("image/png", "!!"), ".messages[@M]: Invalid base64 data"},
 		{60, []string{use, "u " + result, "!" + in("ls", "pwd", use), words}, "invalid params, duplicate tool_call id: toolu_1"},
 		{62, []string{`!u {"type":"tool_result","tool_use_id":"toolu_9","content":null}`}, "Invalid type for 'messages[@M].content': expected one of a string or array of objects, but got null instead."},
 		{64, []string{"!" + use, words}, "messages.@M: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1. Each `tool_use` block must have a corresponding `tool_result` block in the next message."},
@@ -154,6 +158,7 @@ func ofMessages() []refusalCase {
 		{114, []string{"!" + served, found, words}, "messages.@B: Input tag 'server_tool_use' found using 'type' does not match any of the expected tags: 'document', 'image', 'text', 'thinking', 'tool_result', 'tool_use'"},
 		{115, []string{use, `!u {"type":"tool_result","tool_use_id":"toolu_1","content":[{"type":"made_up","text":"x"}]}`, words}, "messages.@B.content.0.type: Input should be 'text'"},
 		{118, []string{use, `!u {"type":"tool_result","tool_use_id":"toolu_1","content":"beds.csv","made_up":1}`, words}, "messages.@B.tool_result.made_up: Something is wrong"},
+		with(84, refusalCase{0, []string{words, "!" + think}, "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `text`. When `thinking` is enabled, a final `assistant` message must start with a thinking block"}),
 		{85, []string{words, "!" + think, words}, "messages.@B: If an assistant message contains any thinking blocks, the first block must be `thinking` or `redacted_thinking`. Found `text`."},
 		{79, []string{"!u []"}, "messages.@M: all messages must have non-empty content except for the optional final assistant message"},
 	}

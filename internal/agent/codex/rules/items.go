@@ -1,7 +1,10 @@
 package rules
 
 import (
+	"math"
+
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
@@ -93,10 +96,9 @@ func (c *itemChecker) Record(rec *session.Record) {
 	case rec.Kind == session.TurnEnd, rec.Type == "event_msg/error":
 		if said := recordedError(rec); len(said) > 1 && said[0] != 'n' {
 			c.run.Refused(wordsOf(said), finding.RefOf(rec), rec.Kind == session.TurnEnd && c.errorShown)
+			c.said(string(said), rec)
 		}
 		c.errorShown = rec.Kind != session.TurnEnd
-		c.sealed.turnEnd(rec)
-		c.refused.turnEnd(rec)
 	case rec.Model && rec.Type != "inter_agent_communication":
 		drop := c.own(ownItem(rec))
 		if rec.Answer && (drop == nil || drop.Rule != ruleDuplicateItemID && drop.Rule != ruleDoubledItem) { // a second copy is no answer
@@ -122,7 +124,25 @@ func (c *itemChecker) own(it item) *finding.Finding {
 	return nil
 }
 
+// said takes the error with which a request was refused. rec is the record of it, nil if the user has brought it.
+func (c *itemChecker) said(text string, rec *session.Record) {
+	why, at := api.Newest(api.Explain(text)), session.Pos{Line: math.MaxInt64}
+	if rec != nil {
+		at = rec.Pos
+	}
+	switch {
+	case why == nil:
+	case why.Mend == "encrypted":
+		c.sealed.refused(rec)
+	default:
+		c.refused.said(why, at)
+	}
+}
+
 func (c *itemChecker) End() {
+	if asked := c.run.opts.Error; asked != "" {
+		c.said(asked, nil)
+	}
 	c.doubled.end()
 	c.sealed.report()
 	c.refused.End()

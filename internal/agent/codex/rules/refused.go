@@ -3,13 +3,13 @@ package rules
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
-	"sync"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -17,20 +17,6 @@ import (
 var (
 	ruleReasoningOrder = texts.Rule(finding.Rule{Name: "reasoning-order", Family: "items", Impact: finding.Rejects, Fix: finding.Exact})
 	ruleEmptyContent   = texts.Rule(finding.Rule{Name: "empty-content", Family: "items", Impact: finding.Rejects, Fix: finding.SetAside})
-)
-
-// What the API's refusals say. They are compiled when the first refusal is met: few sessions have one, and compiling them takes
-// a fourteenth of the program's start-up time.
-var (
-	unreasoned = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`Item '([A-Za-z0-9_-]{1,64})' of type '[a-z_]+' was provided without its required (?:'reasoning' item(?:: '([A-Za-z0-9_-]{1,64})')?|preceding item)`)
-	})
-	unfollowed = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`Item '([A-Za-z0-9_-]{1,64})' of type 'reasoning' was provided without its required following item`)
-	})
-	emptied = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`Invalid 'input\[[0-9]{1,9}\]\.(content|output)[^']{0,40}': empty (array|string)`)
-	})
 )
 
 // keptItems is how many of the newest items of a history are kept, at least.
@@ -101,24 +87,21 @@ func (r *refusals) rollBack() {
 	}
 }
 
-// turnEnd looks for a refusal in the error that ended a turn.
-func (r *refusals) turnEnd(rec *session.Record) {
-	said := recordedError(rec)
-	if len(said) == 0 {
-		return
-	}
-	if m := unreasoned().FindSubmatch(said); m != nil {
-		r.refusedEmpty = nil
-		r.found = r.unreasoned(m[1], m[2])
-	} else if m := unfollowed().FindSubmatch(said); m != nil {
-		r.refusedEmpty = nil
-		r.found = r.unfollowed(m[1])
-	} else if m := emptied().FindSubmatch(said); m != nil {
-		r.found, r.refusedEmpty = nil, &emptyRefusal{string(m[1]), string(m[2]), rec.Pos}
+// said takes what the API said at a place of the session.
+func (r *refusals) said(why *api.Refusal, at session.Pos) {
+	switch {
+	case why.Mend == "order" && strings.HasSuffix(why.Words, "following item"):
+		r.found, r.refusedEmpty = r.unfollowed([]byte(why.IDs[0])), nil
+	case why.Mend == "order":
+		r.found, r.refusedEmpty = r.unreasoned([]byte(why.IDs[0]), []byte(why.Wanted)), nil
+	case why.Mend == "empty":
+		member, _, _ := strings.Cut(why.Field, ".")
+		member, _, _ = strings.Cut(member, "[")
+		r.found, r.refusedEmpty = nil, &emptyRefusal{member, why.Words[strings.LastIndexByte(why.Words, ' ')+1:], at}
 	}
 }
 
-// emptyRefusal is a refusal of empty items: the words of the error, and where it was recorded.
+// emptyRefusal is a refusal of empty items: the words of the error, and where it came.
 type emptyRefusal struct {
 	member, kind string
 	at           session.Pos

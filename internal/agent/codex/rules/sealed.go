@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
@@ -60,26 +59,18 @@ func (s *sealedItems) strips(held *codex.Held, rec *session.Record) bool {
 	return sealed
 }
 
-var (
-	errorCode  = []byte("invalid_encrypted_content")
-	errorAbout = []byte("encrypted content")
-	errorWords = []byte("could not be verified")
-)
-
-// turnEnd looks for that error in the end of a turn.
-func (s *sealedItems) turnEnd(rec *session.Record) {
-	said := recordedError(rec)
-	if !bytes.Contains(said, errorCode) && !(bytes.Contains(said, errorAbout) && bytes.Contains(said, errorWords)) {
-		return
+// refused notes that the API could not decrypt the items. rec is the record that says so, nil if none does.
+func (s *sealedItems) refused(rec *session.Record) {
+	s.error = &finding.Finding{Rule: ruleUndecryptable}
+	if rec != nil {
+		*s.error = ownItem(rec).finding(ruleUndecryptable, finding.NoFix, 0, "")
+		s.error.On = finding.RefOf(rec)
 	}
-	f := ownItem(rec).finding(ruleUndecryptable, finding.NoFix, 0, "the API could not decrypt the session's encrypted items and has refused every request since")
-	f.On = finding.RefOf(rec)
-	s.error = &f
 }
 
 // report reports, at the session's end, what can't be decrypted or is to be stripped.
 func (s *sealedItems) report() {
-	refused := s.error != nil && !s.error.Pos.Less(s.run.history.Base())
+	refused := s.error != nil && (s.error.Pos.Line == 0 || !s.error.Pos.Less(s.run.history.Base()))
 	if !refused && !s.run.opts.StripEncrypted {
 		return
 	}
@@ -103,8 +94,8 @@ func (s *sealedItems) report() {
 		return
 	}
 	f.Option = "--strip-encrypted"
-	f.Message = fmt.Sprintf("%s (encrypted items: %d); hist repair %s makes a copy without them", s.error.Message, s.older+int64(len(sent)), f.Option)
-	if s.run.history.Counts(s.error.Pos) { // otherwise the turn of the error was rolled back
+	f.Message = fmt.Sprintf("the API could not decrypt the session's encrypted items and has refused every request since (encrypted items: %d); hist repair %s makes a copy without them", s.older+int64(len(sent)), f.Option)
+	if s.error.Pos.Line > 0 && s.run.history.Counts(s.error.Pos) { // otherwise the turn of the error was rolled back
 		f.Pos, f.Offset, f.On, f.Record = s.error.Pos, s.error.Offset, s.error.On, s.error.Record
 	}
 	s.run.report(f)
