@@ -51,7 +51,7 @@ func (e *env) handoff(c *cli.Context) error {
 	}
 	h, err := surgery.HandOver(s)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", c.Args().First(), err)
 	}
 	cwd := h.CWD
 	if dir := c.String("cwd"); dir != "" {
@@ -77,11 +77,7 @@ func (e *env) handoff(c *cli.Context) error {
 	for _, l := range h.Lost {
 		fmt.Fprintf(e.out, "  left behind: %s\n", l)
 	}
-	if c.Bool("dry-run") {
-		fmt.Fprintln(e.out, "  nothing was written (dry run)")
-		return nil
-	}
-	return e.writeHandoff(c, to, path, text, id.String())
+	return e.writeHandoff(c, to, path, text, id.String(), cwd)
 }
 
 // handoffPath is where the new session goes: where its client looks for it, or where the user says.
@@ -127,16 +123,28 @@ func checkHandoff(ctx context.Context, to *agent.Agent, name lint.Name, text []b
 }
 
 // writeHandoff writes the new session, with a record of the run.
-func (e *env) writeHandoff(c *cli.Context, to *agent.Agent, path string, text []byte, thread string) error {
+func (e *env) writeHandoff(c *cli.Context, to *agent.Agent, path string, text []byte, thread, cwd string) error {
+	found, err := e.named(c)
+	if err != nil {
+		return err
+	}
+	f := &runs.File{Target: path, Mode: runs.Output}
+	if from := found[0].path; from != "-" {
+		f.Source, f.Home, f.Plan = absolute(from), found[0].home, "handoff "+to.Name+" "+cwd
+		if f.SHA256Before, f.SizeBefore, err = runs.Hash(c.Context, f.Source); err != nil {
+			return err
+		}
+		if run, there := earlierHandoff(c.Context, f); there != "" && c.String("output") == "" {
+			fmt.Fprintf(e.out, "  run %s wrote it already: %s\n", run, oneLine(there))
+			fmt.Fprintf(e.out, "resume: %s\n", resumeOf(c.Context, there, to.Resume(lint.NameOf(there, true).ThreadID)))
+			return nil
+		}
+	}
+	if c.Bool("dry-run") {
+		fmt.Fprintln(e.out, "  nothing was written (dry run)")
+		return nil
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	list, err := operandsOf(c)
-	if err != nil {
-		return err
-	}
-	found, err := e.targets(c.Context, list, c.String("agent"))
-	if err != nil {
 		return err
 	}
 	write := func(w io.Writer) error {
@@ -145,10 +153,10 @@ func (e *env) writeHandoff(c *cli.Context, to *agent.Agent, path string, text []
 	}
 	t := publish.Target{Path: path, Mode: 0o600}
 	run := ""
-	if found[0].path == "-" {
+	if f.Source == "" {
 		err = publish.Write(c.Context, t, write, publish.Checks{})
 	} else {
-		run, err = recordHandoff(c, t, absolute(found[0].path), found[0].home, write)
+		run, err = recordHandoff(c.Context, f, t, write)
 	}
 	if err != nil && !errors.Is(err, publish.ErrPublished) {
 		return err
@@ -160,22 +168,37 @@ func (e *env) writeHandoff(c *cli.Context, to *agent.Agent, path string, text []
 	if run != "" {
 		fmt.Fprintf(e.out, "undo:   hist undo %s\n", run)
 	}
-	return nil
+	return err
+}
+
+// earlierHandoff is the run that has written the same for the same bytes, and the file, if nobody has gone on with that since.
+func earlierHandoff(ctx context.Context, f *runs.File) (run, path string) {
+	list, err := runs.List()
+	if err != nil {
+		return "", "" // a record that can't be read names no file
+	}
+	for _, m := range list {
+		for _, e := range m.Files {
+			if e.Source != f.Source || e.Plan != f.Plan || e.SHA256Before != f.SHA256Before || !e.Published || e.Undone {
+				continue
+			}
+			if sha, _, err := runs.Hash(ctx, e.Target); err == nil && sha == e.SHA256After {
+				return m.Run, e.Target
+			}
+		}
+	}
+	return "", ""
 }
 
 // recordHandoff writes it with a record, and returns the run's id.
-func recordHandoff(c *cli.Context, t publish.Target, from, home string, write func(io.Writer) error) (string, error) {
-	sha, size, err := runs.Hash(c.Context, from)
-	if err != nil {
-		return "", err
-	}
+func recordHandoff(ctx context.Context, f *runs.File, t publish.Target, write func(io.Writer) error) (string, error) {
 	run, err := runs.New(Version())
 	if err != nil {
 		return "", err
 	}
-	f := &runs.File{Source: from, Target: t.Path, Mode: runs.Output, SizeBefore: size, SHA256Before: sha, Home: home}
-	if err := run.Publish(c.Context, f, t, write, publish.Checks{}); err != nil {
+	err = run.Publish(ctx, f, t, write, publish.Checks{})
+	if err != nil && !errors.Is(err, publish.ErrPublished) {
 		return "", errors.Join(err, run.Discard())
 	}
-	return run.Manifest.Run, nil
+	return run.Manifest.Run, err
 }

@@ -262,8 +262,14 @@ func (r *repairRun) moveOne(ctx context.Context, job repair.Job, t target, opts 
 	if opts.From == "" {
 		opts.From = g.CWD
 	}
+	switch {
+	case all.Part(t.path):
+		return nil, surgery.Usage("%s: it is a part of another session, and moves with that: name the session", t.path)
+	case g.CWD == "":
+		return nil, surgery.Refuse("%s: it names no directory that it works in", t.path)
+	}
 	to, ok := opts.Moved(g.CWD)
-	if !ok || g.CWD == "" {
+	if !ok {
 		return nil, surgery.Usage("%s: the session's directory is %q, which is not below %s; --from names the directory that moved", t.path, g.CWD, opts.From)
 	}
 	if !isDir(to) {

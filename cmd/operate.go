@@ -9,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/surgery"
 	"github.com/hist-cli/hist/internal/surgery/surgeons"
@@ -53,7 +52,8 @@ type operation struct {
 
 // operate carries out an operation on the sessions that the command line names.
 func (e *env) operate(c *cli.Context, op operation) error {
-	r := &repairRun{env: e, c: c, kept: homes.KeptOfMany(), dependants: homes.DependantsOfMany(), codes: map[int]bool{}, operation: op.on(), move: op.move}
+	r := e.newRun(c)
+	r.operation, r.move = op.on(), op.move
 	operands, err := operandsOf(c)
 	if err != nil {
 		return err
@@ -196,6 +196,8 @@ func (t *sizeTable) row(w io.Writer, rep *repair.Report) {
 	told := ""
 	if op.Sent != nil {
 		told = op.Sent.Words()
+	} else if rep.Target != "" {
+		told = "as an earlier run has made it"
 	}
 	switch rep.Mode {
 	case runs.NewThread:

@@ -86,11 +86,15 @@ type repairRun struct {
 // passesOfRepair is how often a repair reads a session: once to find what is wrong, once to write the copy.
 const passesOfRepair = 2
 
-func (e *env) repair(c *cli.Context) error {
-	r := &repairRun{env: e, c: c, kept: homes.KeptOfMany(), dependants: homes.DependantsOfMany(), codes: map[int]bool{}, records: sync.OnceValue(func() []runs.Manifest {
+func (e *env) newRun(c *cli.Context) *repairRun {
+	return &repairRun{env: e, c: c, kept: homes.KeptOfMany(), dependants: homes.DependantsOfMany(), codes: map[int]bool{}, records: sync.OnceValue(func() []runs.Manifest {
 		list, _ := runs.List() // a run whose record can't be read names no copy
 		return list
 	})}
+}
+
+func (e *env) repair(c *cli.Context) error {
+	r := e.newRun(c)
 	operands, err := operandsOf(c)
 	if err != nil {
 		return err
@@ -304,7 +308,7 @@ func (r *repairRun) one(ctx context.Context, t target) error {
 		}
 	case codeOfOperation(err) != 0:
 		r.codes[codeOfOperation(err)] = true
-	case errors.Is(err, repair.ErrBranch):
+	case errors.Is(err, repair.ErrBranch), errors.Is(err, repair.ErrPart):
 		r.codes[ExitUsage] = true
 	default:
 		r.codes[ExitIO] = true

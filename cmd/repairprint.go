@@ -235,6 +235,10 @@ func (p *reportPrinter) resume(rep *repair.Report) {
 		fmt.Fprintln(p.w, "resume: its client refuses it, because of what was left as it is")
 		return
 	}
+	if all.Part(rep.Source) {
+		fmt.Fprintln(p.w, "resume: the session that it is a part of")
+		return
+	}
 	if len(rep.Resume) == 0 {
 		fmt.Fprintln(p.w, "resume: its client does not accept the id, so no command resumes it")
 		return

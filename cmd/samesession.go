@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/copies"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/lint"
@@ -26,7 +27,7 @@ func (s *sameSession) add(r linted) {
 		return
 	}
 	id := lint.NameOf(r.src.Name, true).FileID
-	if id == "" && !strings.HasPrefix(r.src.Name, "agent-") {
+	if id == "" && !all.Part(r.src.Name) {
 		id = r.result.Summary.Header.ID
 	}
 	if id == "" {

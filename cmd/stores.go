@@ -121,7 +121,7 @@ func (e *env) redactStores(c *cli.Context, opts *surgery.RedactOptions, op opera
 		switch {
 		case strings.HasSuffix(s.Path, "-wal"): // goes into its database
 			continue
-		case strings.HasPrefix(filepath.Base(s.Path), "agent-") && filepath.Ext(s.Path) == ".jsonl":
+		case all.Part(s.Path):
 			var rep *repair.Report
 			rep, err = repair.Do(c.Context, repair.Job{Path: s.Path, Home: s.Home, Operation: op.kept(), Mode: repair.InPlace, Begin: func() (*runs.Run, error) { return run, nil }})
 			changed = rep != nil && rep.Run != ""

@@ -11,14 +11,14 @@ import (
 )
 
 // earlierCopy reports the copy that an earlier run has made of the same bytes, if it is still there and this repair would mend
-// nothing in it; otherwise nil. Repairing a home a second time must not fill it with copies.
+// nothing in it; otherwise nil. Repairing a home, or making its sessions slim, a second time must not fill it with copies.
 func (w *job) earlierCopy(ctx context.Context) (*Report, error) {
 	if w.effectiveMode() != NewThread || w.Source.Real == "" || w.Records == nil {
 		return nil, nil
 	}
 	for _, m := range w.Records() {
 		for _, f := range m.Files {
-			if f.Source != w.Source.Real || f.Mode != runs.NewThread || !f.Published || f.Undone || f.SizeBefore != w.Source.Info.Size() {
+			if f.Source != w.Source.Real || f.Mode != runs.NewThread || !f.Published || f.Undone || f.Plan != w.planSum() || f.SizeBefore != w.Source.Info.Size() {
 				continue
 			}
 			sha, err := w.sourceHash(ctx)
@@ -32,6 +32,9 @@ func (w *job) earlierCopy(ctx context.Context) (*Report, error) {
 			rep := w.report(nil)
 			rep.Run, rep.Target, rep.Resume = m.Run, f.Target, w.resume()
 			rep.Edits, rep.Left = []Entry{}, nil
+			if rep.Operation != nil {
+				rep.Operation.Parts, rep.Operation.After = []Portion{}, f.SizeAfter
+			}
 			rep.Notes = append(rep.Notes, fmt.Sprintf("run %s made this copy; no other was made", m.Run))
 			return rep, nil
 		}
@@ -50,8 +53,16 @@ func (w *job) isSound(ctx context.Context, f *runs.File) bool {
 		return false
 	}
 	defer src.Close()
+	if w.op != nil && w.op.plan.Copy { // somebody has gone on from the place: another one begins there
+		if sha, _, err := runs.Hash(ctx, f.Target); err != nil || sha != f.SHA256After {
+			return false
+		}
+	}
 	opts := w.Lint
 	opts.Name, opts.Live = lint.NameOf(f.Target, opts.Name.InHome), src.Info.Size() != f.SizeAfter
 	res, err := lint.Source(ctx, src, opts)
+	if err == nil && w.op != nil {
+		return unsound(res.Findings) == nil
+	}
 	return err == nil && nothingLeft(res, w.Choice) == nil
 }

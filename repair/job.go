@@ -41,6 +41,9 @@ var ErrPartial = errors.New("the session can't be read to its end")
 // ErrDependants says that other sessions point into the bytes that an in-place repair would move.
 var ErrDependants = errors.New("other sessions point into this file")
 
+// ErrPart says that a copy under a new id was asked for of a file that is no session by itself.
+var ErrPart = errors.New("it is a part of another session, so no client would find a copy under a new id: give --in-place or --output")
+
 // ErrBranch says that a branch was chosen, or chaining was asked for, in a session that has no branches.
 var ErrBranch = errors.New("its agent's sessions have no branches")
 
@@ -270,6 +273,9 @@ func (w *job) look(ctx context.Context) error {
 		w.plan.dropRenames()
 	}
 	w.plan.keepView()
+	if w.effectiveMode() == NewThread && !w.plan.Empty() && w.part() {
+		return w.named(ErrPart)
+	}
 	w.thread = w.found.Summary.Header.ID
 	if w.plan.Rename != "" {
 		w.thread = w.plan.Rename
@@ -292,6 +298,9 @@ func (w *job) branches() error {
 	}
 	return nil
 }
+
+// part says whether the file is a part of another session.
+func (w *job) part() bool { return w.agent.Part != nil && w.agent.Part(w.Source.Path) }
 
 // lintOptions are the options for linting a text that is to replace the session.
 func (w *job) lintOptions() lint.Options {
@@ -343,8 +352,11 @@ func (w *job) copyOptions() lint.Options {
 		if w.target != "" {
 			opts.Name = lint.NameOf(w.target, opts.Name.InHome)
 		}
-	case ToFile:
-		opts.Name = lint.NameOf(w.Output, false)
+	case ToFile: // under a name that says nothing, the copy is what its original's name says
+		if named := lint.NameOf(w.Output, false); named.ThreadID != "" || all.Part(w.Output) {
+			opts.Name = named
+		}
+		opts.Name.InHome = false
 	}
 	return opts
 }

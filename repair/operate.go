@@ -60,6 +60,14 @@ func (w *job) operate(ctx context.Context) error {
 	return nil
 }
 
+// planSum is what the record says of an operation's plan, "" for a repair.
+func (w *job) planSum() string {
+	if w.op == nil {
+		return ""
+	}
+	return w.op.plan.Sum()
+}
+
 // takenApart is the session as an operation looks at it.
 func (w *job) takenApart(ctx context.Context) (*surgery.Session, error) {
 	text, err := w.text(ctx)
@@ -141,7 +149,7 @@ func (w *job) prove(ctx context.Context, text []byte) error {
 	}
 	base := w.copyOptions().Name.Base
 	after, err := w.readSent(ctx, text, base)
-	if err != nil || after == nil || w.op.sent == nil {
+	if err != nil || after == nil || w.op.sent == nil || w.op.sent.Refused != "" { // no client reads a part of a session by itself
 		return err
 	}
 	if w.op.print, err = surgery.Prove(w.op.sent, after, w.op.plan.Sends, w.op.plan.Closed); err != nil {

@@ -238,7 +238,7 @@ func (w *job) setAside(run *runs.Run, f *runs.File) (aside io.WriteCloser, err e
 func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Report, *runs.File, error) {
 	c := &copying{job: w, run: run, compressed: strings.HasSuffix(t.Path, ".zst") && !(w.plan.Empty() && w.Source.Compressed), file: &runs.File{
 		Source: w.Source.Real, Target: t.Path, Mode: w.Mode.String(),
-		SizeBefore: w.Source.Info.Size(), ModTimeBefore: w.Source.Info.ModTime(), Home: w.Home,
+		SizeBefore: w.Source.Info.Size(), ModTimeBefore: w.Source.Info.ModTime(), Home: w.Home, Plan: w.planSum(),
 	}}
 	defer func() { c.guard.Release() }()
 	err := c.write(ctx, t)

@@ -214,6 +214,9 @@ func (r *rewrite) changedBy(rule *lint.Rule) bool {
 
 // resume is the command that resumes the session or its copy; nil if its client takes no such id.
 func (w *job) resume() []string {
+	if w.part() {
+		return nil
+	}
 	if of := w.found.Summary.Header; of.ResumedBy != "" && w.thread == of.ID {
 		return w.agent.Resume(of.ResumedBy)
 	}

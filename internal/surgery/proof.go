@@ -38,6 +38,7 @@ type Print struct {
 	Was     string `json:"sha256_before"`              // over all of those
 	Differs int    `json:"items_that_differ"`          // of those that both send, how many say something else
 	Renamed bool   `json:"renamed,omitempty"`          // these name another directory, and differ in nothing else
+	Anew    bool   `json:"anew,omitempty"`             // what the session sends now is not what is sent of the result
 	First   string `json:"first_difference,omitempty"` // where the first of them stands
 }
 
@@ -51,6 +52,8 @@ func (p *Print) Words() string {
 		return fmt.Sprintf("history: identical (sha256 %s, %s)", p.SHA256[:12], items(p.Items))
 	case p.Items <= p.Before && p.Differs == 0:
 		return fmt.Sprintf("history: the first %d of %s (sha256 %s)", p.Items, items(p.Before), p.SHA256[:12])
+	case p.Anew && p.Items == p.Before:
+		return fmt.Sprintf("history: %s where the session sends as many others", items(p.Items))
 	case p.Renamed:
 		return fmt.Sprintf("history: %d of %s differ: they name the new directory", p.Differs, items(p.Items))
 	case p.Items == p.Before:
@@ -111,6 +114,8 @@ func Prove(before, after *session.Sent, want Relation, closed []string) (*Print,
 		if p.Renamed = p.Differs > 0; p.Items != p.Before {
 			return p, fmt.Errorf("the client would send %d items where it sends %d now", p.Items, p.Before)
 		}
+	case Anew:
+		p.Anew = true
 	case Marked:
 		if unmarked >= 0 || p.Items != p.Before {
 			return p, fmt.Errorf("the client would send %d items where it sends %d now, and one differs without saying so: %s", p.Items, p.Before, p.First)

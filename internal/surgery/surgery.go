@@ -2,6 +2,8 @@ package surgery
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -187,6 +189,22 @@ func (p *Plan) Findings() (list []finding.Finding) {
 		list = append(list, finding.Finding{Rule: g.rule, Impact: finding.Notes, Fix: finding.SetAside, Pos: g.Edits[0].At, Message: g.Why, Edits: g.Edits})
 	}
 	return list
+}
+
+// Sum tells plans for the same session apart by where they change it and by how much. What they put there may differ from run to run:
+// new ids, times, and the tags of secrets.
+func (p *Plan) Sum() string {
+	h := sha256.New()
+	for _, g := range p.Groups {
+		for i := range g.Edits {
+			e := &g.Edits[i]
+			fmt.Fprintln(h, g.Name, e.At, e.Op, len(e.New.Literal))
+			for _, c := range e.Cuts {
+				fmt.Fprintln(h, c.Start, c.End, len(c.New))
+			}
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Names are the groups' names.

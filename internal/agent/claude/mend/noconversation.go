@@ -31,6 +31,8 @@ func (c *Checker) noConversation() bool {
 	}
 	f := finding.Finding{Rule: faults.NoConversation, Impact: finding.Blocks, Pos: c.last.Pos, Offset: c.last.Offset, On: c.last, Message: message}
 	switch {
+	case side > 0 && c.opts.Session == "":
+		f.Impact, f.Message = finding.Notes, "all records are a sub-agent's: the file is its part of a session, and none by itself"
 	case side > 0:
 	case c.stub():
 		f.Impact, f.Message = finding.Notes, "only bookkeeping: a resume of another session has left the file"
