@@ -179,10 +179,10 @@ func earlierHandoff(ctx context.Context, f *runs.File) (run, path string) {
 	}
 	for _, m := range list {
 		for _, e := range m.Files {
-			if e.Source != f.Source || e.Plan != f.Plan || e.SHA256Before != f.SHA256Before || !e.Published || e.Undone {
+			if e.Source != f.Source || e.Plan != f.Plan || e.SHA256Before != f.SHA256Before || e.Undone {
 				continue
 			}
-			if sha, _, err := runs.Hash(ctx, e.Target); err == nil && sha == e.SHA256After {
+			if e.Stands(ctx) {
 				return m.Run, e.Target
 			}
 		}

@@ -88,88 +88,108 @@ func (e *env) move(c *cli.Context) error {
 	default:
 		op.pick = func(list []target) []target { return worksIn(c.Context, list, &opts) }
 	}
-	if err := e.operate(c, op); err != nil {
+	if !c.Bool("dry-run") {
+		half, err := repair.TakeBackMoves(c.Context)
+		for _, path := range half {
+			e.complain("note: a move of " + path + " had been cut off; it was taken back")
+		}
+		if err != nil {
+			return asInUse(err)
+		}
+	}
+	at, err := e.places(c, opts)
+	if err != nil {
 		return err
 	}
-	return e.placed(c, opts)
+	op.beside = func(r *repairRun) error { return r.placed(at) }
+	return e.operate(c, op)
 }
 
-// placed makes what else clients keep by a directory follow it: of the sessions that were named, or all of the directory.
-func (e *env) placed(c *cli.Context, opts surgery.MoveOptions) error {
-	type place struct {
-		opts    surgery.MoveOptions
-		threads []string
-	}
-	at := map[string][]place{}
+// relocation is what moves in a home: some sessions, or all.
+type relocation struct {
+	opts    surgery.MoveOptions
+	threads []string
+}
+
+// places are what moves, by home, as it is before it has moved.
+func (e *env) places(c *cli.Context, opts surgery.MoveOptions) (map[string][]relocation, error) {
+	at := map[string][]relocation{}
 	if c.Bool("all") {
 		found, err := defaultHomes(c.String("agent"))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, h := range found {
-			at[h.dir] = []place{{opts, nil}}
+			at[h.dir] = []relocation{{opts, nil}}
 		}
 	} else {
 		list, err := e.named(c)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, t := range list {
 			g, err := glance.Look(c.Context, t.path, glance.Options{})
 			if err != nil {
-				continue // it was told already
+				continue // it is told when it is to move
 			}
 			one := opts
 			one.From = cmp.Or(one.From, g.CWD)
-			at[t.home] = append(at[t.home], place{one, []string{g.Thread}})
+			at[t.home] = append(at[t.home], relocation{one, []string{g.Thread}})
 		}
 	}
-	out := e.out
-	if c.String("format") == "json" {
-		out = e.err
+	return at, nil
+}
+
+// moved is where a directory of the place is now. Of a session that names the new directory itself, all that stands elsewhere goes there.
+func (p *relocation) moved(dir string) (string, bool) {
+	if p.opts.From == p.opts.To {
+		_, there := p.opts.Moved(dir)
+		return p.opts.To, !there
 	}
-	run, err := runs.New(Version())
-	if err != nil {
-		return err
-	}
-	done := 0
+	return p.opts.Moved(dir)
+}
+
+// placed makes what else clients keep by a directory follow it: of the sessions that were named, or all of the directory.
+func (r *repairRun) placed(at map[string][]relocation) error {
 	for home, places := range at {
 		for _, p := range places {
-			n, err := e.placedIn(c, out, run, home, p.opts, p.threads)
-			if done += n; err != nil {
-				return asInUse(errors.Join(err, run.Discard()))
+			if err := r.placedIn(home, p); err != nil {
+				return err
 			}
 		}
 	}
-	if done == 0 || c.Bool("dry-run") {
-		return run.Discard()
-	}
-	fmt.Fprintf(out, "undo of these: hist undo %s\n", run.Manifest.Run)
 	return nil
 }
 
-// placedIn does so in one home, and returns how many files and folders were changed.
-func (e *env) placedIn(c *cli.Context, out io.Writer, run *runs.Run, home string, opts surgery.MoveOptions, threads []string) (done int, err error) {
+// placedIn does so in one home.
+func (r *repairRun) placedIn(home string, p relocation) error {
+	opts, threads := p.opts, p.threads
+	c, out, dry := r.c, io.Writer(r.print.w), r.c.Bool("dry-run")
+	if r.print.json {
+		out = r.env.err
+	}
 	for _, a := range all.Homed() {
 		if a.Placed == nil || home == "" || a.Live(home) == "" {
 			continue
 		}
-		for _, file := range a.Placed(home, opts.Moved, threads) {
+		for _, file := range a.Placed(home, p.moved, threads) {
 			data, err := os.ReadFile(file.Path)
 			if err != nil || bytes.Equal(file.Text(data), data) {
 				continue
 			}
 			word := "would name"
-			if !c.Bool("dry-run") {
+			if !dry {
 				word = "names"
-				if _, err := (repair.Store{Path: file.Path, Home: home, Text: file.Text}).Rewrite(c.Context, run); err != nil {
-					return done, err
+				if err := r.recorded(func(run *runs.Run) error {
+					_, err := repair.Store{Path: file.Path, Home: home, Text: file.Text, Common: true}.Rewrite(c.Context, run)
+					return err
+				}); err != nil {
+					return err
 				}
 			}
-			done++
 			fmt.Fprintf(out, "%s: %s the new directory\n", oneLine(file.Path), word)
 		}
-		if len(a.Beside) == 0 || len(threads) > 0 || c.Bool("dry-run") {
+		if len(a.Beside) == 0 || len(threads) > 0 || dry {
 			continue
 		}
 		from, err := a.FolderFor(home, opts.From)
@@ -178,20 +198,34 @@ func (e *env) placedIn(c *cli.Context, out io.Writer, run *runs.Run, home string
 		}
 		to, err := a.FolderFor(home, opts.To)
 		if err != nil {
-			return done, err
+			return err
 		}
 		for _, name := range a.Beside {
-			moved, err := repair.MoveFolder(c.Context, run, filepath.Join(from, name), filepath.Join(to, name), home)
-			if err != nil {
-				return done, err
+			moved := false
+			if err := r.recorded(func(run *runs.Run) (err error) {
+				moved, err = repair.MoveFolder(c.Context, run, filepath.Join(from, name), filepath.Join(to, name), home)
+				return err
+			}); err != nil {
+				return err
 			}
 			if moved {
-				done++
 				fmt.Fprintf(out, "%s: moved to %s\n", oneLine(filepath.Join(from, name)), oneLine(filepath.Join(to, name)))
 			}
 		}
 	}
-	return done, nil
+	return nil
+}
+
+// recorded does something with the record of the run, which goes again if it holds nothing then.
+func (r *repairRun) recorded(do func(run *runs.Run) error) error {
+	run, err := r.begin()
+	if err != nil {
+		return err
+	}
+	if err = do(run); len(run.Manifest.Files) == 0 {
+		err = errors.Join(err, run.Discard())
+	}
+	return err
 }
 
 // moveHome makes a client find the sessions of a home that was moved or copied.

@@ -47,13 +47,15 @@ type operation struct {
 	pick  func([]target) []target
 	move  *surgery.MoveOptions // nil for all but move
 	sizes bool                 // of several sessions, each is told by its sizes, in a row of a table
-	only  int                  // how many of the operands are operated on, from the first; 0: all
+	// beside does what else belongs to it once the sessions are done, with the same record; nil if there is nothing.
+	beside func(r *repairRun) error
+	only   int // how many of the operands are operated on, from the first; 0: all
 }
 
 // operate carries out an operation on the sessions that the command line names.
 func (e *env) operate(c *cli.Context, op operation) error {
 	r := e.newRun(c)
-	r.operation, r.move = op.on(), op.move
+	r.operation, r.move, r.beside = op.on(), op.move, op.beside
 	operands, err := operandsOf(c)
 	if err != nil {
 		return err

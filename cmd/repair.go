@@ -81,6 +81,7 @@ type repairRun struct {
 	bar        *progress
 	operation  *repair.Operation // nil to repair
 	move       *surgery.MoveOptions
+	beside     func(r *repairRun) error // see operation
 }
 
 // passesOfRepair is how often a repair reads a session: once to find what is wrong, once to write the copy.
@@ -147,10 +148,18 @@ func (r *repairRun) all(ctx context.Context, list []target) error {
 			return err
 		}
 	}
-	if err := r.print.end(ctx, r.c, r.run); err != nil {
-		return fmt.Errorf("writing the report: %w", err)
+	var err error
+	switch {
+	case r.beside == nil:
+	case r.exit() != nil:
+		r.env.complain("note: not every session could be moved, so what else its client keeps by the directory was left as it is")
+	default:
+		err = asInUse(r.beside(r))
 	}
-	return nil
+	if end := r.print.end(ctx, r.c, r.run); end != nil {
+		return errors.Join(err, fmt.Errorf("writing the report: %w", end))
+	}
+	return err
 }
 
 // flags reads the command line.

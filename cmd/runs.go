@@ -183,20 +183,38 @@ func runTable(ctx context.Context, w io.Writer, list []runs.Manifest, bad []runs
 	return t.Flush()
 }
 
-// sessionsOf names the session that a run repaired, or says how many; for a run that only moved databases, it names those.
+// sessionsOf names the session that a run is about, or says how many, and how many other files were changed with them.
 func sessionsOf(m *runs.Manifest) string {
-	files := slices.DeleteFunc(slices.Clone(m.Files), func(f runs.File) bool { return f.Mode == runs.Moved && len(m.Files) > 1 })
-	switch {
-	case len(files) == 0 && len(m.Files) > 0:
-		return count(int64(len(m.Files)), "database", "databases")
-	case len(files) != 1:
-		return count(int64(len(files)), "session", "sessions")
+	var sessions, others []string
+	for _, f := range m.Files {
+		name, base := lint.NameOf(f.Source, true), oneLine(clip(filepath.Base(f.Source), 2*idDigits))
+		switch {
+		case f.Mode == runs.Moved && slices.ContainsFunc(m.Files, func(c runs.File) bool { return c.Mode == runs.Output && c.Source == f.Source }):
+			// its copy is told
+		case f.Mode == runs.Moved, name.ThreadID == "" && f.Home != "":
+			others = append(others, base)
+		case name.ThreadID != "":
+			sessions = append(sessions, short(name.ThreadID))
+		default:
+			sessions = append(sessions, base)
+		}
 	}
-	source := files[0].Source
-	if name := lint.NameOf(source, true); name.ThreadID != "" {
-		return short(name.ThreadID)
+	if len(sessions) == 0 && len(others) > 0 {
+		return oneOrCount(others, "file")
 	}
-	return oneLine(clip(filepath.Base(source), 2*idDigits))
+	said := oneOrCount(sessions, "session")
+	if len(others) > 0 {
+		said += " and " + count(int64(len(others)), "file", "files")
+	}
+	return said
+}
+
+// oneOrCount is the one name of a list, or how many there are.
+func oneOrCount(names []string, word string) string {
+	if len(names) == 1 {
+		return names[0]
+	}
+	return count(int64(len(names)), word, word+"s")
 }
 
 func (e *env) showRun(c *cli.Context, id string) error {
@@ -226,7 +244,7 @@ func (e *env) showRun(c *cli.Context, id string) error {
 		case runs.InPlace:
 			fmt.Fprint(w, "replaced in place")
 		case runs.Moved:
-			fmt.Fprintf(w, "a database that its client can't read, moved to %s", oneLine(filepath.Join(run.Path(), f.Backup)))
+			fmt.Fprintf(w, "taken from there, and kept as %s", oneLine(filepath.Join(run.Path(), f.Backup)))
 		case runs.View:
 			fmt.Fprint(w, "left as it was; rows that its client's database held of it were cleared")
 		case runs.NewThread:

@@ -44,8 +44,10 @@ func TestShowRunOfAView(t *testing.T) {
 // TestSessionsOfARun: what a run is about is told in a few words, also where it moved databases and nothing else.
 func TestSessionsOfARun(t *testing.T) {
 	moved, session := runs.File{Source: "/h/goals_1.sqlite", Mode: runs.Moved}, runs.File{Source: "/h/a.jsonl", Mode: runs.InPlace}
+	const id = "01a1fa85-897f-7b72-87b7-f6ebde981289.jsonl"
 	for want, files := range map[string][]runs.File{
-		"goals_1.sqlite": {moved}, "2 databases": {moved, moved}, "a.jsonl": {session, moved}, "2 sessions": {session, moved, session}, "0 sessions": nil,
+		"goals_1.sqlite": {moved}, "2 files": {moved, moved}, "a.jsonl and 1 file": {session, moved}, "2 sessions and 1 file": {session, moved, session}, "0 sessions": nil,
+		"01a1fa85-897f": {{Source: "/h/" + id, Target: "/h/n/" + id, Mode: runs.Output, Home: "/h"}, {Source: "/h/" + id, Mode: runs.Moved, Home: "/h"}},
 	} {
 		if got := sessionsOf(&runs.Manifest{Files: files}); got != want {
 			t.Errorf("%q, not %q", got, want)

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/hist-cli/hist/internal/publish"
 )
 
 func TestMain(m *testing.M) {
@@ -22,12 +24,16 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"hist": func() {
 			watchSteps()
+			publish.Durable = os.Getenv(notDurable) == ""
 			code := Main(os.Args, os.Stdin, os.Stdout, os.Stderr)
 			reportPeak()
 			os.Exit(code)
 		},
 	})
 }
+
+// notDurable names the variable by which a child does not wait for the disk: no power is lost where only processes are killed.
+const notDurable = "HIST_TEST_NOT_DURABLE"
 
 // peakFile names the variable that tells a child where to leave its peak of memory.
 const peakFile = "HIST_TEST_PEAK"

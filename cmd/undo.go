@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -55,6 +56,9 @@ func (e *env) undo(c *cli.Context) error {
 		undo, says = run.Preview, wouldUndoWords
 	}
 	done, err := undo(c.Context, claims, only...)
+	if errors.Is(err, runs.ErrMovedOn) && len(only) == 0 && len(run.Manifest.Files) > 1 {
+		err = fmt.Errorf("%w\nhist undo %s SESSION undoes one of its sessions", err, run.Manifest.Run)
+	}
 	if c.Bool("json") {
 		return errors.Join(asInUse(err), e.undoneJSON(c, run.Manifest.Run, done))
 	}
@@ -70,17 +74,19 @@ func (e *env) undo(c *cli.Context) error {
 var undoneWords = map[string]string{
 	runs.Restored: "the original was restored", runs.Removed: "the copy was removed", runs.Already: "nothing left to do",
 	runs.RowsBack: "its rows in the client's database were restored; the session itself had not changed",
+	runs.Kept:     "its client has changed it since, so it was left as it is",
 }
 
 var wouldUndoWords = map[string]string{
 	runs.Restored: "the original would be restored", runs.Removed: "the copy would be removed", runs.Already: "nothing left to do",
 	runs.RowsBack: "what its client's database held of it would come back",
+	runs.Kept:     "its client has changed it since, so it would be left as it is",
 }
 
 // undoneFile is the documented form of a file that was undone.
 type undoneFile struct {
 	Path   string `json:"path"`
-	Action string `json:"action"` // restored, removed, rows or already
+	Action string `json:"action"` // restored, removed, rows, already or kept
 	Note   string `json:"note,omitempty"`
 }
 
@@ -108,7 +114,7 @@ func onlySessions(run *runs.Run, names []string) (only []func(*runs.File) bool, 
 		is := func(f *runs.File) bool {
 			return slices.ContainsFunc([]string{f.Source, f.Target}, func(path string) bool {
 				n := lint.NameOf(path, true)
-				return path == absolute(name) || len(name) >= idBegin && (strings.HasPrefix(n.ThreadID, strings.ToLower(name)) || strings.HasPrefix(n.FileID, strings.ToLower(name)))
+				return path == absolute(name) || len(name) >= idBegin && (strings.HasPrefix(n.ThreadID, strings.ToLower(name)) || strings.HasPrefix(n.FileID, strings.ToLower(name))) || liesBeside(path, name)
 			})
 		}
 		if !slices.ContainsFunc(run.Manifest.Files, func(f runs.File) bool { return is(&f) }) {
@@ -117,6 +123,17 @@ func onlySessions(run *runs.Run, names []string) (only []func(*runs.File) bool, 
 		only = append(only, is)
 	}
 	return only, nil
+}
+
+// liesBeside says whether a file lies in a folder that has the name of a session.
+func liesBeside(path, name string) bool {
+	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		base := filepath.Base(dir)
+		if lint.NameOf(base+".jsonl", true).ThreadID != "" && (len(name) >= idBegin && strings.HasPrefix(base, strings.ToLower(name)) || absolute(name) == dir+".jsonl") {
+			return true
+		}
+	}
+	return false
 }
 
 // idBegin is how many digits of an id are enough.

@@ -190,7 +190,7 @@ func Bring(ctx context.Context, run *runs.Run, from, to, home string) (bool, err
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return false, err
 	}
-	err := copyFile(ctx, run, from, to, home)
+	_, err := copyFile(ctx, run, from, to, home, "")
 	if errors.Is(err, publish.ErrExists) {
 		return false, nil
 	}
@@ -200,18 +200,15 @@ func Bring(ctx context.Context, run *runs.Run, from, to, home string) (bool, err
 // MoveFolder moves a folder of a home to a place where there is none: first everything is copied, then what was copied goes into the
 // run's record. It is false if there is no such folder, or one there already.
 func MoveFolder(ctx context.Context, run *runs.Run, from, to, home string) (bool, error) {
-	removeEmpty(to) // an undo leaves folders
-	if _, err := os.Lstat(to); err == nil {
+	if hasFiles(to) {
 		return false, nil
 	}
-	files, err := copyFolder(ctx, run, from, to, home)
+	files, err := copyFolder(ctx, run, from, to, home, moving+from)
 	if err != nil || len(files) == 0 {
 		return false, err
 	}
-	for _, path := range files {
-		if _, err := run.MoveAway(ctx, path, home, func() error { return nil }); err != nil {
-			return false, fmt.Errorf("it was copied to %s, but it is still there: %w", to, err)
-		}
+	if err := moveAway(ctx, run, files, home, moving+from); err != nil {
+		return false, fmt.Errorf("it was copied to %s, but it is still there; hist undo %s takes the copy back: %w", to, run.Manifest.Run, err)
 	}
 	removeEmpty(from)
 	return true, nil

@@ -45,7 +45,7 @@ func (w *job) moveDatabase(ctx context.Context, path string) (kept string, err e
 	}
 	var guards []*inuse.Guard
 	defer func() { release(guards) }()
-	kept, err = run.MoveAway(ctx, path, w.Home, func() (err error) {
+	kept, err = run.MoveAway(ctx, path, w.Home, "", func() (err error) {
 		guards, err = holdDatabases(ctx, w.Home)
 		return err
 	})

@@ -18,7 +18,7 @@ func (w *job) earlierCopy(ctx context.Context) (*Report, error) {
 	}
 	for _, m := range w.Records() {
 		for _, f := range m.Files {
-			if f.Source != w.Source.Real || f.Mode != runs.NewThread || !f.Published || f.Undone || f.Plan != w.planSum() || f.SizeBefore != w.Source.Info.Size() {
+			if f.Source != w.Source.Real || f.Mode != runs.NewThread || f.Undone || f.Plan != w.planSum() || f.SizeBefore != w.Source.Info.Size() {
 				continue
 			}
 			sha, err := w.sourceHash(ctx)
@@ -53,10 +53,10 @@ func (w *job) isSound(ctx context.Context, f *runs.File) bool {
 		return false
 	}
 	defer src.Close()
-	if w.op != nil && w.op.plan.Copy { // somebody has gone on from the place: another one begins there
-		if sha, _, err := runs.Hash(ctx, f.Target); err != nil || sha != f.SHA256After {
-			return false
-		}
+	// Where a crash came in between, only the bytes show that it was made; and if somebody has gone on from the place of a cut, another one
+	// begins there.
+	if (!f.Published || w.op != nil && w.op.plan.Copy) && !f.Stands(ctx) {
+		return false
 	}
 	opts := w.Lint
 	opts.Name, opts.Live = lint.NameOf(f.Target, opts.Name.InHome), src.Info.Size() != f.SizeAfter

@@ -2,6 +2,7 @@ package repair
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,8 @@ type Operation struct {
 	Name string // of the command, for reports
 	// Plan says what to change.
 	Plan func(s *surgery.Session) (*surgery.Plan, error)
+	// Record is what the run's record calls the plan; "" for a sum of it, by which another run knows that it would do the same.
+	Record string
 	// Forget says that the run's record must not hold what the operation takes out. Then there is no undo in place.
 	Forget bool
 }
@@ -65,7 +68,7 @@ func (w *job) planSum() string {
 	if w.op == nil {
 		return ""
 	}
-	return w.op.plan.Sum()
+	return cmp.Or(w.Operation.Record, w.op.plan.Sum())
 }
 
 // takenApart is the session as an operation looks at it.

@@ -23,6 +23,8 @@ type Store struct {
 	// Text changes the file's bytes, or Database what is in it; the other one is nil.
 	Text     func(data []byte) []byte
 	Database func(ctx context.Context, tx *sql.Tx) (int64, error)
+	// Common says that its client goes on writing to it whatever session is used: an undo keeps what it has added since.
+	Common bool
 }
 
 // Rewrite replaces a store by a changed one in one step, and keeps the original in the run; false if there is nothing to change. The
@@ -83,7 +85,7 @@ func (s Store) rewrite(ctx context.Context, run *runs.Run) (changed bool, err er
 
 // replace puts what it reads in the store's place.
 func (s Store) replace(ctx context.Context, run *runs.Run, src *source.Source, from io.Reader) (err error) {
-	f := &runs.File{Source: src.Real, Target: src.Real, Mode: runs.InPlace, SizeBefore: src.Info.Size(), ModTimeBefore: src.Info.ModTime(), Home: s.Home}
+	f := &runs.File{Source: src.Real, Target: src.Real, Mode: runs.InPlace, SizeBefore: src.Info.Size(), ModTimeBefore: src.Info.ModTime(), Home: s.Home, Common: s.Common}
 	if f.Backup, f.SHA256Before, err = run.Backup(ctx, src.Real); err != nil {
 		return err
 	}

@@ -22,6 +22,9 @@ var tempName = regexp.MustCompile(`^\.hist-([0-9a-f]{8,16})-[0-9a-f]{16}\.tmp$`)
 // abandonedAge is the age from which Sweep considers a temporary file abandoned.
 const abandonedAge = time.Hour
 
+// IsTemp says whether a file is one that a killed Write left, judging by its name.
+func IsTemp(name string) bool { return tempName.MatchString(name) }
+
 func createTemp(dir string) (*os.File, error) {
 	for try := 0; ; try++ {
 		var random [8]byte

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/sum"
 )
 
 // undoing is what Undo will do to one file, as examine decided.
@@ -21,6 +23,7 @@ type undoing struct {
 	target  *source.Source // file.Target when it was checked; nil if there is none
 	remove  bool           // remove file.Target
 	rows    bool           // leave the file as it is, and restore what the client's database held of it
+	added   int64          // restore: how many bytes at the target's end its client has added since, which stay
 	backup  *source.Source
 
 	database *databaseBack // a database that is to be brought back, or what of it is missing; else nil
@@ -75,7 +78,7 @@ func (r *Run) examineView(ctx context.Context, u *undoing, target *source.Source
 }
 
 // examineReplaced decides about a file that was replaced by its repaired copy.
-func (r *Run) examineReplaced(ctx context.Context, u *undoing, target *source.Source, sha string) error {
+func (r *Run) examineReplaced(ctx context.Context, u *undoing, target *source.Source, sha string) (err error) {
 	f := u.file
 	switch {
 	case target == nil && !f.Published:
@@ -85,14 +88,42 @@ func (r *Run) examineReplaced(ctx context.Context, u *undoing, target *source.So
 		return r.intact(ctx, u)
 	case target != nil && sha == f.SHA256Before:
 		return nil // an undo was interrupted after this
+	case target == nil && f.Common:
+		u.action = Kept
+		return nil
 	case target == nil:
 		return fmt.Errorf("%s: %w: it is gone; its original is %s", f.Target, ErrMovedOn, filepath.Join(r.dir, f.Backup))
+	case sha != f.SHA256After && f.Common:
+		if u.added, err = f.appended(ctx, target); err != nil {
+			return err
+		}
+		if u.added == 0 {
+			u.action = Kept
+			return nil
+		}
 	case sha != f.SHA256After:
 		return fmt.Errorf("%s: %w (it was probably resumed), and putting the original back would lose what was added; the original is %s",
 			f.Target, ErrMovedOn, filepath.Join(r.dir, f.Backup))
 	}
 	u.target, u.restore, u.action = target, true, Restored
 	return r.intact(ctx, u)
+}
+
+// appended is how many bytes stand in a file behind what the run left there, 0 if that itself has changed.
+func (f *File) appended(ctx context.Context, target *source.Source) (int64, error) {
+	if target.Size() <= f.SizeAfter {
+		return 0, nil
+	}
+	in, err := target.Raw(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	begin := sum.New()
+	if _, err := copyTo(begin, io.LimitReader(in, f.SizeAfter), f.SizeAfter); err != nil || begin.Hex() != f.SHA256After {
+		return 0, err
+	}
+	return target.Size() - f.SizeAfter, nil
 }
 
 // examineRenamed decides about a file whose repaired copy has another name: X.jsonl for X.jsonl.zst.

@@ -89,8 +89,9 @@ type File struct {
 	DiffersFrom   int64       `json:"differs_from,omitempty"` // in place: up to this offset the target is the same as the original; 0 in older records
 	Perm          fs.FileMode `json:"perm,omitempty"`         // the original's permission bits; 0: undo keeps the target's
 	ModTimeBefore time.Time   `json:"mod_time_before,omitzero"`
-	Plan          string      `json:"plan,omitempty"` // which changes to a healthy session made the copy: the same ones make no second copy
-	Published     bool        `json:"published"`      // Target is known to have been written
+	Plan          string      `json:"plan,omitempty"`   // which changes to a healthy session made the copy: the same ones make no second copy
+	Common        bool        `json:"common,omitempty"` // in place: a client's list or settings. What was appended since stays at an undo; changed otherwise, it stays whole
+	Published     bool        `json:"published"`        // Target is known to have been written
 	Undone        bool        `json:"undone,omitempty"`
 }
 

@@ -22,7 +22,7 @@ const (
 // MoveAway keeps a database, with what SQLite keeps beside it, in the run and then removes it. free is called when all is kept
 // and recorded: its error means that somebody may use the database, and then nothing is removed. The database itself goes last:
 // until then another repair, or an undo, finds it and finishes. It returns the name under which the run keeps the database.
-func (r *Run) MoveAway(ctx context.Context, path, home string, free func() error) (kept string, err error) {
+func (r *Run) MoveAway(ctx context.Context, path, home, plan string, free func() error) (kept string, err error) {
 	if !filepath.IsAbs(path) {
 		return "", fmt.Errorf("moving %s away: its path must be absolute", path)
 	}
@@ -41,6 +41,7 @@ func (r *Run) MoveAway(ctx context.Context, path, home string, free func() error
 	if err != nil {
 		return "", err
 	}
+	f.Plan = plan
 	at := len(r.Manifest.Files)
 	r.Manifest.Files = append(r.Manifest.Files, f)
 	if err := r.record(at, true); err != nil {
@@ -191,7 +192,7 @@ func (u *undoing) bringBack(ctx context.Context, claim Claim) error {
 	}
 	for _, one := range u.database.missing {
 		t := publish.Target{Path: one.path, Mode: f.Perm, ModTime: f.ModTimeBefore, Owner: one.kept.Info}
-		err := writeKept(ctx, t, one.kept, one.sha, func() error {
+		err := writeKept(ctx, t, one.kept, one.sha, nil, func() error {
 			if err := claim.Settle(ctx); err != nil {
 				return err
 			}

@@ -41,7 +41,7 @@ func TestMoveAwayChanged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := run.MoveAway(t.Context(), database, dir, func() error { return c.free(database) }); !errors.Is(err, c.want) {
+			if _, err := run.MoveAway(t.Context(), database, dir, "", func() error { return c.free(database) }); !errors.Is(err, c.want) {
 				t.Errorf("MoveAway: %v", err)
 			}
 			if left, err := os.ReadDir(dir); err != nil || len(left) != len(files) {
@@ -66,7 +66,7 @@ func TestMoveAwayLink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run.MoveAway(t.Context(), link, dir, func() error { return nil }); err == nil {
+	if _, err := run.MoveAway(t.Context(), link, dir, "", func() error { return nil }); err == nil {
 		t.Error("the link was moved")
 	}
 	if _, err := os.Lstat(link); err != nil {
@@ -86,7 +86,7 @@ func movedDatabase(t *testing.T) (run *Run, database string) {
 	}
 	run, err := New("test")
 	if err == nil {
-		_, err = run.MoveAway(t.Context(), database, dir, func() error { return nil })
+		_, err = run.MoveAway(t.Context(), database, dir, "", func() error { return nil })
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ func TestUndoMovedOwner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run.MoveAway(t.Context(), database, dir, func() error { return nil }); err != nil {
+	if _, err := run.MoveAway(t.Context(), database, dir, "", func() error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := run.Undo(t.Context(), nil); err != nil {

@@ -35,12 +35,13 @@ const (
 	Removed  = "removed"  // the copy that the run made is gone
 	RowsBack = "rows"     // the file was left as it is; what the client's database held about it is back
 	Already  = "already"  // there was nothing left to do
+	Kept     = "kept"     // it is its client's, which has changed it since: it was left as it is
 )
 
 // Undone is one file that Undo dealt with.
 type Undone struct {
 	Path   string
-	Action string // Restored, Removed, RowsBack or Already
+	Action string // Restored, Removed, RowsBack, Already or Kept
 	Note   string // what could not be restored, "" if everything was
 }
 
@@ -266,17 +267,35 @@ func (u *undoing) unmoved() error {
 func (u *undoing) putBack(ctx context.Context, claim Claim) error {
 	f := u.file
 	t := publish.Target{Path: f.Source, Replace: f.Source == f.Target, Mode: f.Perm, ModTime: f.ModTimeBefore}
+	if u.added > 0 {
+		t.ModTime = time.Time{}
+	}
 	if u.target != nil {
 		t.Owner, t.Like = u.target.Info, f.Target
 		if t.Mode == 0 {
 			t.Mode = u.target.Info.Mode()
 		}
 	}
-	return writeKept(ctx, t, u.backup, f.SHA256Before, func() error { return u.settle(ctx, claim) })
+	return writeKept(ctx, t, u.backup, f.SHA256Before, u.copyAdded, func() error { return u.settle(ctx, claim) })
 }
 
-// writeKept writes a file that the run keeps, if its bytes have the hash. last is called immediately before it takes its name.
-func writeKept(ctx context.Context, t publish.Target, from *source.Source, sha string, last func() error) error {
+// copyAdded writes what the client has added to the target since.
+func (u *undoing) copyAdded(ctx context.Context, w io.Writer) error {
+	if u.added == 0 {
+		return nil
+	}
+	in, err := u.target.Raw(ctx)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	_, err = io.Copy(w, io.NewSectionReader(in.(io.ReaderAt), u.target.Size()-u.added, u.added))
+	return err
+}
+
+// writeKept writes a file that the run keeps, if its bytes have the hash, and behind it what more writes, if anything. last is called
+// immediately before it takes its name.
+func writeKept(ctx context.Context, t publish.Target, from *source.Source, sha string, more func(context.Context, io.Writer) error, last func() error) error {
 	var back *sum.Tee
 	return publish.Write(ctx, t, func(w io.Writer) error {
 		in, err := from.Raw(ctx)
@@ -285,8 +304,10 @@ func writeKept(ctx context.Context, t publish.Target, from *source.Source, sha s
 		}
 		defer in.Close()
 		back = sum.NewTee(w)
-		_, err = copyTo(back, in, from.Size())
-		return err
+		if _, err = copyTo(back, in, from.Size()); err != nil || more == nil {
+			return err
+		}
+		return more(ctx, w)
 	}, publish.Checks{Content: func(string) error {
 		if back.Sum.Hex() != sha {
 			return fmt.Errorf("%s: %w", from.Path, ErrBackup)
@@ -332,6 +353,17 @@ func (f *File) written(ctx context.Context) (bool, error) {
 	}
 	sha, _, err := Hash(ctx, f.Target)
 	return sha == f.SHA256After, err
+}
+
+// Stands says whether what the run wrote is still there as it left it.
+func (f *File) Stands(ctx context.Context) bool {
+	sha, _, err := Hash(ctx, f.Target)
+	return err == nil && sha == f.SHA256After
+}
+
+// IsAway says whether the original of a copy was then moved into the run, as far as its files tell.
+func (f *File) IsAway(files []File) bool {
+	return slices.ContainsFunc(files, func(m File) bool { return m.Mode == Moved && m.Source == f.Source && m.Published })
 }
 
 // seeCutOff sets CutOff, after the entries were settled: the run was cut off if there is a backup of a file that was never

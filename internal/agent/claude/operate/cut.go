@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,10 +35,9 @@ func (Surgeon) Cut(s *surgery.Session, at *surgery.Place) (*surgery.Plan, error)
 	}
 	kept := t.until(leaf, at, plan.Sends == surgery.Anew)
 	if at.InPlace && !at.Purge {
-		if t.open(kept) > 0 {
-			return nil, surgery.Refuse("a call in front of this place has its result behind it, which the client would find there: cut a copy, or add --purge")
+		if t.pointAt(plan, leaf, kept) {
+			t.interrupt(plan, kept)
 		}
-		t.pointAt(plan, leaf, kept)
 		return plan, nil
 	}
 	pointed := false
@@ -140,26 +140,9 @@ func (t *tree) until(leaf *node, at *surgery.Place, anew bool) map[*node]bool {
 	return set
 }
 
-// open is how many calls of a set have no result in it.
-func (t *tree) open(set map[*node]bool) int {
-	open := map[string]bool{}
-	for n := range set {
-		for _, id := range n.calls {
-			open[id] = true
-		}
-	}
-	for n := range set {
-		for _, id := range n.results {
-			delete(open, id)
-		}
-	}
-	return len(open)
-}
-
-// end answers calls that have lost their results, as the client does it when it is interrupted, and makes the session's end its latest
-// message, because clients up to 2.1.2 go on there.
-func (t *tree) end(plan *surgery.Plan, leaf *node, kept map[*node]bool) {
-	lost := map[string]bool{} // the calls whose results are cut; what never had one stays as it is
+// lost are the calls whose results are outside of a set, by true; false says that they are in it. What never had a result is not lost.
+func (t *tree) lost(kept map[*node]bool) map[string]bool {
+	lost := map[string]bool{}
 	for n := range kept {
 		for _, id := range n.results {
 			lost[id] = false
@@ -172,6 +155,61 @@ func (t *tree) end(plan *surgery.Plan, leaf *node, kept map[*node]bool) {
 			}
 		}
 	}
+	return lost
+}
+
+// interrupted stands in the place of a result that is cut.
+const interrupted = "[Tool call interrupted: the session was cut here]"
+
+// interrupt makes the results of calls in front of the place, which stay in the file behind it, say that they were interrupted: the client
+// would find them there.
+func (t *tree) interrupt(plan *surgery.Plan, kept map[*node]bool) {
+	lost := t.lost(kept)
+	called := map[string]bool{}
+	for n := range kept {
+		for _, id := range n.calls {
+			called[id] = lost[id]
+		}
+	}
+	g := plan.Group("closed", "the result of a call in front of the place stands behind it, where the client would find it: it says that it was interrupted")
+	for _, n := range t.nodes {
+		var cuts []session.Cut
+		for i, b := range gjson.GetBytes(n.rec.Raw, "message.content").Array() {
+			id := b.Get("tool_use_id").String()
+			if b.Get("type").String() != "tool_result" || !called[id] {
+				continue
+			}
+			at := fmt.Sprintf("message.content.%d.", i)
+			said, ok := surgery.At(n.rec.Raw, at+"content")
+			if !ok {
+				continue
+			}
+			by := surgery.Quote(interrupted)
+			if failed, ok := surgery.At(n.rec.Raw, at+"is_error"); ok {
+				cuts = append(cuts, failed.Instead([]byte("true")))
+			} else {
+				by = append(by, `,"is_error":true`...)
+			}
+			cuts = append(cuts, said.Instead(by))
+			if !slices.Contains(plan.Closed, id) {
+				plan.Closed = append(plan.Closed, id)
+			}
+		}
+		if second, ok := surgery.At(n.rec.Raw, "toolUseResult"); ok && len(cuts) > 0 {
+			cuts = append(cuts, second.Instead(surgery.Quote("Error: "+interrupted)))
+		}
+		slices.SortFunc(cuts, func(a, b session.Cut) int { return cmp.Compare(a.Start, b.Start) })
+		g.Cut(n.rec, cuts...)
+	}
+	if !g.Empty() {
+		plan.Notes = append(plan.Notes, "what the interrupted calls had brought is kept in the run's record only")
+	}
+}
+
+// end answers calls that have lost their results, as the client does it when it is interrupted, and makes the session's end its latest
+// message, because clients up to 2.1.2 go on there.
+func (t *tree) end(plan *surgery.Plan, leaf *node, kept map[*node]bool) {
+	lost := t.lost(kept)
 	late := time.Time{}
 	for n := range kept {
 		if at := n.time(); n != leaf && (n.typ == "user" || n.typ == "assistant") && at.After(late) {
@@ -190,7 +228,7 @@ func (t *tree) end(plan *surgery.Plan, leaf *node, kept map[*node]bool) {
 				continue
 			}
 			delete(lost, id)
-			block := fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","content":"[Tool call interrupted: the session was cut here]","is_error":true,"tool_use_id":%s}]}`, surgery.Quote(id))
+			block := fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","content":%s,"is_error":true,"tool_use_id":%s}]}`, surgery.Quote(interrupted), surgery.Quote(id))
 			uuid := newID("cut", leaf.uuid, id)
 			if own.After(late) {
 				late = own
@@ -218,8 +256,9 @@ func (n *node) time() time.Time {
 func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // pointAt tells the client to go on at a record: a notice under it, and a last-prompt that names the notice. The notice comes behind the
-// attachments that hang there, as those of a compaction do: beside them, the next resume but one would not send them.
-func (t *tree) pointAt(plan *surgery.Plan, leaf *node, kept map[*node]bool) {
+// attachments that hang there, as those of a compaction do: beside them, the next resume but one would not send them. It is false if the client
+// goes on there already.
+func (t *tree) pointAt(plan *surgery.Plan, leaf *node, kept map[*node]bool) bool {
 	last := &t.s.Records[len(t.s.Records)-1]
 	uuid := newID("point", leaf.uuid)
 	tip := leaf
@@ -228,10 +267,15 @@ func (t *tree) pointAt(plan *surgery.Plan, leaf *node, kept map[*node]bool) {
 			tip = n
 		}
 	}
+	pointer := t.lastPrompt(leaf, uuid, `,"hist":"chosen"`)
+	if bytes.Equal(bytes.TrimSpace(last.Raw), pointer) {
+		return false
+	}
 	g := plan.Group("gone-back", "the client is told to go on at the place, as it notes a rewind itself")
 	g.Behind(last, lineBy(leaf, tip.uuid, uuid, gjson.GetBytes(leaf.rec.Raw, "timestamp").String(), "system", `"subtype":"informational","content":"The conversation goes on from here.","isMeta":false,"level":"info"`))
-	g.Behind(last, t.lastPrompt(leaf, uuid, `,"hist":"chosen"`))
+	g.Behind(last, pointer)
 	plan.Notes = append(plan.Notes, "what was cut is still in the file; --purge takes it out")
+	return true
 }
 
 // lastPrompt is the client's record of where a session ends, and of the prompt that led there.

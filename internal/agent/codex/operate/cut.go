@@ -95,6 +95,9 @@ func rollBack(s *surgery.Session, plan *surgery.Plan, end int) *surgery.Plan {
 			turns++
 		}
 	}
+	if turns == 0 {
+		return plan // they were taken back already
+	}
 	last := &s.Records[len(s.Records)-1]
 	g := plan.Group("rolled-back", "the turns behind the place are taken back as the client does it")
 	g.Behind(last, fmt.Appendf(nil, `{"timestamp":%s,"type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":%d}}`, surgery.Quote(stamp(last)), turns))

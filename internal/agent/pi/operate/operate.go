@@ -180,6 +180,9 @@ func (Surgeon) Cut(s *surgery.Session, at *surgery.Place) (*surgery.Plan, error)
 	}
 	last := &s.Records[len(s.Records)-1]
 	if at.InPlace && !at.Purge {
+		if member(last, "id") == newID("cut", member(leaf, "id")) {
+			return plan, nil // the client goes on there already
+		}
 		g := plan.Group("gone-back", "the client goes on from the last record of the file: this one, which says nothing, hangs on the place")
 		g.Behind(last, line("custom", newID("cut", member(leaf, "id")), member(leaf, "id"), member(leaf, "timestamp"), `"customType":"hist.branch","data":{}`))
 		plan.Notes = append(plan.Notes, "what was cut is still in the file; --purge takes it out")
