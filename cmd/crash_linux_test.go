@@ -25,9 +25,27 @@ const (
 	countSteps = "HIST_TEST_COUNT_STEPS"
 )
 
-// watchSteps makes this process die where the variable says.
+// appendAt names the variable with a step and a file, to which a client appends a line then.
+const appendAt = "HIST_TEST_APPEND_AT"
+
+// appended is that line.
+const appended = `{"type":"written-by-a-client-meanwhile"}` + "\n"
+
+// watchSteps makes this process die where the variable says, or write what a client writes.
 func watchSteps() {
 	at, err := strconv.Atoi(os.Getenv(dieAt))
+	if step, path, ok := strings.Cut(os.Getenv(appendAt), " "); ok {
+		var steps atomic.Int64
+		publish.ObserveSteps(func(string) {
+			if f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0); err == nil {
+				if strconv.FormatInt(steps.Add(1), 10) == step {
+					f.WriteString(appended) //nolint:errcheck // its reader sees to it
+				}
+				f.Close()
+			}
+		})
+		return
+	}
 	if err != nil {
 		return
 	}

@@ -76,7 +76,9 @@ func (e *env) operate(c *cli.Context, op operation) error {
 	if len(operands) == 0 {
 		if list = op.pick(list); len(list) == 0 {
 			fmt.Fprintln(e.out, r.none())
-			return nil
+			if r.beside == nil {
+				return nil
+			}
 		}
 	}
 	if err := r.fits(list, operands); err != nil {
