@@ -121,16 +121,9 @@ func Do(ctx context.Context, j Job) (*Report, error) {
 		j.Begin = func() (*runs.Run, error) { return runs.New("") }
 	}
 	if j.DropThinking {
-		try := j
-		try.DropThinking, try.Records = false, nil
-		if j.Mode != DryRun {
-			try.Mode, try.Instead = DryRun, j.Mode
-		}
-		rep, err := Do(ctx, try)
-		if err != nil {
+		if err := j.findBound(ctx); err != nil {
 			return nil, err
 		}
-		j.Lint.DropThinking, j.Records = rep.Bound, nil
 	}
 	w := &job{Job: j}
 	if w.Lint.Home = j.Home; w.Lint.Kept == nil {
@@ -150,6 +143,27 @@ func Do(ctx context.Context, j Job) (*Report, error) {
 		}
 		defer release()
 	}
+	rep, err := w.doWhatKeeps(ctx)
+	return w.finish(ctx, rep, err)
+}
+
+// findBound tries the repair, to learn which thinking it would leave behind what it changes.
+func (j *Job) findBound(ctx context.Context) error {
+	try := *j
+	try.DropThinking, try.Records = false, nil
+	if j.Mode != DryRun {
+		try.Mode, try.Instead = DryRun, j.Mode
+	}
+	rep, err := Do(ctx, try)
+	if err != nil {
+		return err
+	}
+	j.Lint.DropThinking, j.Records = rep.Bound, nil
+	return nil
+}
+
+// doWhatKeeps carries out the plan, without the rules because of which less would be sent, and without any if the copy would hold no record.
+func (w *job) doWhatKeeps(ctx context.Context) (*Report, error) {
 	rep, err := w.do(ctx)
 	for lost := new(lostError); errors.As(err, &lost); {
 		ok, tryErr := w.leaveOut(ctx, lost)
@@ -169,6 +183,11 @@ func Do(ctx context.Context, j Job) (*Report, error) {
 		w.leaveAll()
 		rep, err = w.do(ctx)
 	}
+	return rep, err
+}
+
+// finish does what is left once the session is done: it moves databases away, forgets the run's record or keeps the report in it.
+func (w *job) finish(ctx context.Context, rep *Report, err error) (*Report, error) {
 	if err == nil && w.MoveDatabases && w.effectiveMode() == InPlace {
 		err = w.moveDatabases(ctx, rep)
 	}

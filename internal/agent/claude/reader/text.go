@@ -90,21 +90,21 @@ func str(v gjson.Result) string {
 
 func isTrue(v gjson.Result) bool { return v.Type == gjson.True }
 
-func (f *file) add(line []byte, at int, pos session.Pos, turn *int) {
-	v := parsed(line)
-	if !v.IsObject() {
-		return
-	}
-	var typ, subtype, content, message, metadata gjson.Result
-	r := record{at: at, pos: pos}
-	var apiError bool
-	var leaf string
-	v.ForEach(func(key, v gjson.Result) bool {
+// envelope is what a line says of its record besides what goes into the record as it is.
+type envelope struct {
+	typ, leaf, subtype         string
+	content, message, metadata gjson.Result
+	apiError                   bool
+}
+
+// envelope reads a line's members.
+func (r *record) envelope(line gjson.Result) (e envelope) {
+	line.ForEach(func(key, v gjson.Result) bool {
 		switch key.Str {
 		case "type":
-			typ = v
+			e.typ = str(v)
 		case "subtype":
-			subtype = v
+			e.subtype = str(v)
 		case "uuid":
 			r.id = strings.Clone(str(v))
 		case "parentUuid":
@@ -120,54 +120,52 @@ func (f *file) add(line []byte, at int, pos session.Pos, turn *int) {
 		case "isCompactSummary":
 			r.summary = isTrue(v)
 		case "isApiErrorMessage":
-			apiError = isTrue(v)
+			e.apiError = isTrue(v)
 		case "message":
-			message = v
+			e.message = v
 		case "content":
-			content = v
+			e.content = v
 		case "compactMetadata":
-			metadata = v
+			e.metadata = v
 		case "rendered":
 			r.rendered = v
 		case "renderedRole":
 			r.renderedRole = str(v)
 		case "leafUuid":
-			leaf = strings.Clone(str(v))
+			e.leaf = strings.Clone(str(v))
 		}
 		return true
 	})
-	switch str(typ) {
+	return e
+}
+
+// add takes a line, which is valid.
+func (f *file) add(line []byte, at int, pos session.Pos, turn *int) {
+	v := parsed(line)
+	if !v.IsObject() {
+		return
+	}
+	r := record{at: at, pos: pos}
+	e := r.envelope(v)
+	switch e.typ {
 	case "user", "assistant":
 		r.Role = Prompt
-		if str(typ) == "assistant" {
+		if e.typ == "assistant" {
 			r.Role = Answer
 		}
-		r.message(message, apiError)
+		r.message(e.message, e.apiError)
 		if r.isPrompt() {
 			*turn++
 		}
 	case "system":
-		switch r.Role = Link; str(subtype) {
-		case "compact_boundary":
-			r.Role = Mark
-			if !r.Side {
-				f.leaf, f.leafAt = "", session.Pos{} // an end that was named in front of a compaction counts no more (2.1.215 and 2.1.332, measured)
-			}
-			kept := metadata.Get("preservedMessages")
-			r.anchor = strings.Clone(kept.Get("anchorUuid").Str)
-			for _, id := range kept.Get("uuids").Array() {
-				r.keeps = append(r.keeps, strings.Clone(id.String()))
-			}
-		case "local_command":
-			r.local, r.content = content.Type == gjson.String, content
-		}
+		f.system(&r, e)
 	case "attachment":
 		r.Role = Link
 	case "progress":
 		r.Role, r.Progress = Link, true
 	case "last-prompt":
-		if strings.Trim(leaf, "0-") != "" {
-			f.leaf, f.leafAt = leaf, pos
+		if strings.Trim(e.leaf, "0-") != "" {
+			f.leaf, f.leafAt = e.leaf, pos
 		}
 		return
 	default:
@@ -178,6 +176,24 @@ func (f *file) add(line []byte, at int, pos session.Pos, turn *int) {
 		f.ids[r.id] = int32(len(f.records))
 	}
 	f.records = append(f.records, r)
+}
+
+// system takes a line of the client's own.
+func (f *file) system(r *record, e envelope) {
+	switch r.Role = Link; e.subtype {
+	case "compact_boundary":
+		r.Role = Mark
+		if !r.Side {
+			f.leaf, f.leafAt = "", session.Pos{} // an end that was named in front of a compaction counts no more (2.1.215 and 2.1.332, measured)
+		}
+		kept := e.metadata.Get("preservedMessages")
+		r.anchor = strings.Clone(kept.Get("anchorUuid").Str)
+		for _, id := range kept.Get("uuids").Array() {
+			r.keeps = append(r.keeps, strings.Clone(id.String()))
+		}
+	case "local_command":
+		r.local, r.content = e.content.Type == gjson.String, e.content
+	}
 }
 
 // message reads what a record says.
@@ -317,105 +333,4 @@ func (f *file) rehang(s *Session, mark *record) {
 		s.Records[k].Up = up
 		up = k
 	}
-}
-
-// inOrder are the records that are sent, in the order in which the client puts them: the way down to the tip; behind an answer what hangs
-// beside the way of its other parts, and then of its outputs, each by time; behind the summary what a compaction has kept.
-func (f *file) inOrder(way *Way) []int32 {
-	place := make(map[int32]int32, len(way.Up)) // on the way
-	lastOf := map[string]int32{}                // the place of an answer's last part on the way
-	callAt := map[string]int32{}
-	for k := len(way.Up) - 1; k >= 0; k-- {
-		i, at := way.Up[k], int32(len(way.Up)-1-k)
-		place[i] = at
-		if r := &f.records[i]; r.Role == Answer {
-			if r.answer != "" {
-				lastOf[r.answer] = at
-			}
-		}
-	}
-	kept := map[int32]bool{}
-	for _, i := range way.Kept {
-		kept[i] = true
-	}
-	type extra struct{ at, rank, i int32 }
-	var extras []extra
-	var outputs []int32
-	anchorOf := func(i int32) int32 {
-		if r := &f.records[i]; r.answer != "" {
-			if at, ok := lastOf[r.answer]; ok {
-				return at
-			}
-		}
-		return place[i]
-	}
-	for i := range f.records {
-		r := &f.records[i]
-		if !way.On[i] || r.Role == Link {
-			continue
-		}
-		if r.Asks {
-			for id := range r.each("tool_use", "id") {
-				if _, has := callAt[id]; !has {
-					callAt[id] = anchorOf(int32(i))
-				}
-			}
-		}
-		if _, on := place[int32(i)]; on || kept[int32(i)] {
-			continue
-		}
-		if r.Role == Output {
-			outputs = append(outputs, int32(i))
-			continue
-		}
-		extras = append(extras, extra{anchorOf(int32(i)), 1, int32(i)})
-	}
-	for _, i := range outputs {
-		at := int32(0)
-		for id := range f.records[i].each("tool_result", "tool_use_id") {
-			if p, ok := callAt[id]; ok {
-				at = p
-				break
-			}
-		}
-		extras = append(extras, extra{at, 2, i})
-	}
-	for _, m := range way.Up { // what a compaction keeps follows its summary, or else the mark
-		r := &f.records[m]
-		if r.Role != Mark || len(r.keeps) == 0 {
-			continue
-		}
-		at := place[m]
-		if p, ok := place[f.find(r.anchor)]; ok {
-			at = p
-		}
-		for _, id := range r.keeps {
-			k := f.find(id)
-			if _, on := place[k]; k >= 0 && kept[k] && !on {
-				extras = append(extras, extra{at, 0, k})
-				delete(kept, k)
-			}
-		}
-	}
-	slices.SortStableFunc(extras, func(a, b extra) int {
-		switch {
-		case a.at != b.at:
-			return int(a.at - b.at)
-		case a.rank != b.rank:
-			return int(a.rank - b.rank)
-		case a.rank > 0 && f.records[a.i].When != f.records[b.i].When && f.records[a.i].When != 0 && f.records[b.i].When != 0:
-			return int(f.records[a.i].When - f.records[b.i].When)
-		}
-		return 0
-	})
-	list := make([]int32, 0, len(way.Up)+len(extras))
-	for k := len(way.Up) - 1; k >= 0; k-- {
-		at := int32(len(way.Up) - 1 - k)
-		list = append(list, way.Up[k])
-		for len(extras) > 0 && extras[0].at == at {
-			list = append(list, extras[0].i)
-			extras = extras[1:]
-		}
-	}
-	return list
 }
