@@ -259,7 +259,7 @@ func (h History) Words() string {
 		text = fmt.Sprintf("the model will have %d of %d items of the history", h.After, h.Items)
 	case h.Partly:
 		text = fmt.Sprintf("the model will have %s of the history; some of it is lost, and nobody can tell how much", inWords(int(h.After)))
-	case h.Headless:
+	case h.Gap:
 		text = fmt.Sprintf("the model will have %s of the history", inWords(int(h.After)))
 	case h.Items == 1:
 		text = "the model will have the only item of the history"
@@ -282,8 +282,8 @@ func (h History) Words() string {
 	if h.Partly && h.Items > h.After {
 		text += "; some more of it is lost, and nobody can tell how much"
 	}
-	if h.Headless {
-		text += "; its beginning is lost, and nobody can tell how much stood there"
+	if h.Gap {
+		text += "; records of it are missing, and nobody can tell how much they held"
 	}
 	if dropped > 0 {
 		text += fmt.Sprintf("; %s no longer sent", are(dropped))

@@ -56,8 +56,8 @@ type History struct {
 	Told   int64 `json:"told,omitempty"` // how many are lost with a placeholder that tells the model so
 	// Partly says that some of the history is lost of which nobody can tell how many items it was: then Items does not count it.
 	Partly bool `json:"partly,omitempty"`
-	// Headless says that the beginning is lost, and nobody can tell how much stood there: Items counts only what is known of it.
-	Headless bool `json:"headless,omitempty"`
+	// Gap says that records are missing, and nobody can tell how much of the history they held: Items counts only what is known of it.
+	Gap bool `json:"gap,omitempty"`
 	// Refused says that the client refuses the session because of what was left as it is: then it sends nothing of it.
 	Refused bool `json:"refused,omitempty"`
 }
@@ -320,7 +320,7 @@ func (w *job) history() History {
 	}
 	h := History{
 		Before: before.Seen, After: max(0, after.Seen-placeholders), Told: placeholders, Partly: w.partly(placeholders),
-		Headless: slices.ContainsFunc(w.plan.Mend, func(f lint.Finding) bool { return f.Headless && f.Impact >= lint.Loses }),
+		Gap: slices.ContainsFunc(w.plan.Mend, func(f lint.Finding) bool { return f.Gap && f.Impact >= lint.Loses }),
 	}
 	// If the client could not read a compaction, it sent more before than it should.
 	h.Items = max(after.Items+gone+after.Lost, h.Before, h.After)

@@ -123,8 +123,19 @@ func TestReportOfACutHead(t *testing.T) {
 			text = bytes.Join(lines[cut:], nil)
 		}
 		_, rep, err := repairAs(text, lint.Options{}, Choice{})
-		if err != nil || rep.History.Headless != headless || strings.Contains(rep.History.Words(), "all ") == headless {
+		if err != nil || rep.History.Gap != headless || strings.Contains(rep.History.Words(), "all ") == headless {
 			t.Errorf("%d lines cut: %v, %s", cut, err, rep.History.Words())
+		}
+	}
+}
+
+// TestReportOfAGap: where a record is missing that another one names, nobody is told that all items are there, though all that is left is.
+func TestReportOfAGap(t *testing.T) {
+	for path, lost := range map[string]int{"claude/healthy/answer-as-string": 2, "claude/healthy/answers-without-ids": 7, "pi/healthy/two-system-messages": 4} {
+		lines := linesOf(t, filepath.Join("../fixtures", path, "session.jsonl"))
+		_, rep, err := repairAs(joined(slices.Delete(lines, lost-1, lost)), lint.Options{}, Choice{})
+		if err != nil || len(rep.Edits) == 0 || !rep.History.Gap || strings.Contains(rep.History.Words(), "all ") {
+			t.Errorf("%s: %v, %s", path, err, rep.History.Words())
 		}
 	}
 }
@@ -135,7 +146,7 @@ func TestPlaceholderBesideTheHistory(t *testing.T) {
 	for name, want := range map[string]string{
 		"codex/rules/bad-header/bad-cli-version":              "all 5 items",
 		"codex/rules/no-header/bad-paginated":                 "all 5 items",
-		"codex/rules/no-header/bad":                           "its beginning is lost",
+		"codex/rules/no-header/bad":                           "records of it are missing",
 		"codex/rules/bad-arguments/bad-no-json":               "some of it is lost",
 		"codex/rules/lone-surrogate/bad":                      "some of it is lost",
 		"claude/rules/missing-time/bad":                       "all 8 items",
@@ -146,7 +157,7 @@ func TestPlaceholderBesideTheHistory(t *testing.T) {
 		"codex/rules/bad-json/bad":                            "some of it is lost",
 		"pi/rules/bad-shape/bad-message":                      "6 of 7 items",
 		"pi/rules/lost-header/bad":                            "all 7 items",
-		"pi/rules/wrong-kept/bad":                             "its beginning is lost",
+		"pi/rules/wrong-kept/bad":                             "records of it are missing",
 	} {
 		text, err := os.ReadFile(filepath.Join("../fixtures", name+".jsonl"))
 		if err != nil {

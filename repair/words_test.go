@@ -18,7 +18,7 @@ func TestHistoryWords(t *testing.T) {
 		will + "3 of 6 items of the history; 2 are lost, and the model is told so of 1; 1 is no longer sent": {Items: 6, Before: 5, After: 3, Told: 1},
 		will + "nothing of the history (5 items), because the client refuses the session as it is":           {Items: 5, Refused: true},
 		will + "3 of 6 items of the history; without the repair it has 2; 3 are lost":                        {Items: 6, Before: 2, After: 3},
-		will + "2 items of the history; its beginning is lost, and nobody can tell how much stood there":     {Items: 2, Before: 2, After: 2, Headless: true},
+		will + "2 items of the history; records of it are missing, and nobody can tell how much they held":   {Items: 2, Before: 2, After: 2, Gap: true},
 	} {
 		if got := h.Words(); got != want {
 			t.Errorf("%+v: %q, want %q", h, got, want)

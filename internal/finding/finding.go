@@ -37,8 +37,9 @@ type Finding struct {
 	// Lost is how many items of the model's history are missing or replaced because of this finding, and still are after
 	// the repair.
 	Lost int64
-	// Headless says that the session's beginning is lost, and that nobody can tell how much stood there: Lost counts only what is known.
-	Headless bool
+	// Gap says that records are missing here, at the beginning or in the middle, and that nobody can tell how much of the history they held:
+	// Lost counts only what is known.
+	Gap bool
 	// Unseen is how many well-formed items of the file do not count as seen because of this finding: the client drops
 	// them, or they are a second copy.
 	Unseen int64

@@ -150,7 +150,7 @@ func (c *coder) finding(f *lint.Finding) {
 	for _, t := range []*string{&f.Record, &f.Message, &f.Source, &f.IDs, &f.Rename, &f.Beside, &f.Option} {
 		c.text(t)
 	}
-	for _, b := range []*bool{&f.More, &f.Reproject, &f.Hole, &f.Framing, &f.First, &f.Headless} {
+	for _, b := range []*bool{&f.More, &f.Reproject, &f.Hole, &f.Framing, &f.First, &f.Gap} {
 		c.flag(b)
 	}
 }

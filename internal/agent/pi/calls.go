@@ -38,7 +38,7 @@ func (c *checker) kept() []*found {
 	if from >= 0 {
 		f.Message = "a compaction keeps a result without its call: " + words
 	}
-	f.Headless = fix == finding.StandIn // the client kept that much, or less, or more
+	f.Gap = fix == finding.StandIn // the client kept that much, or less, or more
 	id := c.facts[chain[to]].id
 	f.set(c.now.mark, func(r *fact) { r.target = id }, mark.spare.to(string(quote(id))))
 	return []*found{f}

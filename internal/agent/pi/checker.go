@@ -180,7 +180,9 @@ func (c *checker) choose(list []*found) {
 	var chosen []change
 	for _, f := range list {
 		if f.at < len(c.now.on) && (c.now.on[f.at] || then.on[f.at]) || impact == finding.Blocks {
-			f.Impact = max(f.Impact, impact)
+			if f.Impact = max(f.Impact, impact); f.Gap { // the record that is missing was sent, too
+				f.Impact = max(f.Impact, finding.Loses)
+			}
 		}
 		if f.chosen = c.mends(&f.Finding); f.chosen {
 			chosen = append(chosen, f.changes...)

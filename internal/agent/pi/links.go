@@ -38,6 +38,7 @@ func (c *checker) header() (list []*found) {
 		f := c.find(0, ruleLostHeader, finding.StandIn, "no line says whose session this is: the client does not find it by its id, refuses it by its path (before 0.80.3 it overwrites it), and --continue begins a new session without a word")
 		line, source := c.newHeader()
 		f.Source = source
+		f.Gap = c.facts[0].id == "" // records without ids, of version 1, do not say what stood in front of them
 		f.changes = []change{{add: &fact{kind: "session", id: "-", behind: -1, made: line}}}
 		return []*found{f}
 	}
@@ -318,7 +319,9 @@ func (c *checker) links() (list []*found) {
 		}
 		one := c.find(i, ruleBrokenLink, finding.Exact, "%s, so nothing above it is sent", what)
 		list = append(list, one)
+		one.Gap = f.up != "" && !circle[i]
 		if back := c.recovered(one, i, ids); back {
+			one.Gap = false
 			c.broken[i] = false
 			continue
 		}

@@ -222,7 +222,7 @@ func (c *Checker) broken(children []*node) {
 		}
 		d := c.add(&draft{about: n, Finding: finding.Finding{
 			Rule: faults.BrokenParent, Impact: c.impactOf(n, to), Fix: finding.Exact,
-			Message: "the record's parent is not in the file",
+			Message: "the record's parent is not in the file", Gap: true,
 		}})
 		switch {
 		case to == nil:

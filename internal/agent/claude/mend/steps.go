@@ -189,7 +189,7 @@ func (c *Checker) cutHead() {
 		if in == nil || n.up != nil || n.Role == content.RoleBoundary || !wrote && n.Parent == "" {
 			continue
 		}
-		in.Headless = !wrote || !c.beganWith(n)
+		in.Gap = !wrote || !c.beganWith(n)
 	}
 }
 

@@ -105,8 +105,8 @@ func (c *headerChecker) missing() {
 	} else {
 		c.nothingRead(&f, "it is not a session, or all of it is destroyed")
 	}
-	f.Headless = f.Fix == finding.StandIn && (!c.ordinals || c.continued()) // without numbers, nothing says that the header alone is missing
-	if middle && f.Edits != nil {                                           // that it is lost, the gap between the header's number and the next tells the model
+	f.Gap = f.Fix == finding.StandIn && (!c.ordinals || c.continued()) // without numbers, nothing says that the header alone is missing
+	if middle && f.Edits != nil {                                      // that it is lost, the gap between the header's number and the next tells the model
 		f.Message += fmt.Sprintf("; its records begin at ordinal %d: what came before is lost, or stands in a thread that this one went on from", c.lowest)
 	}
 	c.run.report(f)
