@@ -44,6 +44,11 @@ func (h *Home) Resume(ctx context.Context, id, prompt string) Result {
 	return h.run(ctx, nil, nil, "resume", id, prompt)
 }
 
+// Again is Resume with more arguments behind the prompt.
+func (h *Home) Again(ctx context.Context, id string, args ...string) Result {
+	return h.run(ctx, nil, nil, append([]string{"resume", id}, args...)...)
+}
+
 // When waits for the moment at which a run is to be stopped. The request
 // count starts at the run.
 type When func(ctx context.Context, h *Home) error
