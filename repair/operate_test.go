@@ -264,6 +264,46 @@ func wordsOf(it *session.Item) (texts []string) {
 	return texts
 }
 
+// What Codex keeps for the reviewer of approvals is no part of what is sent: its images go at each level, and are none of those that are kept.
+func TestSlimReviewed(t *testing.T) {
+	paths, err := filepath.Glob("../fixtures/codex/0.171.0/compact/*.jsonl")
+	if err != nil || len(paths) != 1 {
+		t.Fatal(paths, err)
+	}
+	text, err := os.ReadFile(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	picture := strings.Repeat("iVBORw0K", 40)
+	kept := `"type":"compacted","payload":{"guardian_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"look"},{"type":"input_image","image_url":"data:image/png;base64,` + picture + `"}]}],`
+	path := filepath.Join(t.TempDir(), filepath.Base(paths[0]))
+	text = bytes.Replace(text, []byte(`"type":"compacted","payload":{`), []byte(kept), 1)
+	if err := os.WriteFile(path, text, 0o600); err != nil || !bytes.Contains(text, []byte(picture)) {
+		t.Fatal(err)
+	}
+	s, err := sessionAt(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, level := range []surgery.Level{surgery.Exact, surgery.Model, surgery.Shorter} {
+		plan, err := surgeons.Of(s.Agent).Slim(s, surgery.SlimOptions{Level: level, KeepImages: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cut := 0
+		for _, g := range plan.Groups {
+			if g.Name == "images-of-reviews" && g.Saved > 200 {
+				cut++
+			} else if strings.Contains(g.Name, "image") && !g.Empty() {
+				t.Errorf("%s: %s", level, g.Name)
+			}
+		}
+		if cut != 1 {
+			t.Errorf("%s: the image stays", level)
+		}
+	}
+}
+
 // Each byte of a session is in one class, and images and reasoning are found wherever they stand.
 func TestSizes(t *testing.T) {
 	fixtures, _ := healthySessions(t)

@@ -100,7 +100,7 @@ func Shorten(s *Session, of Surgeon, plan *Plan, opts SlimOptions) (first *sessi
 			if seenImages++; opts.KeepImages < 0 || seenImages <= opts.KeepImages {
 				continue
 			}
-			by = m.Note(fmt.Sprintf("%san image of %s was taken out here]", Mark, Bytes(int64(size))))
+			by = m.Note(TakenOut(size))
 		} else {
 			text := m.String()
 			if seenOutputs++; opts.MaxOutput <= 0 || len(text) <= opts.MaxOutput+noteSize || seenOutputs <= outputsKept {
@@ -131,6 +131,11 @@ func Shorten(s *Session, of Surgeon, plan *Plan, opts SlimOptions) (first *sessi
 		}
 	}
 	return first
+}
+
+// TakenOut is the note about an image that took so many bytes.
+func TakenOut(size int) string {
+	return fmt.Sprintf("%san image of %s was taken out here]", Mark, Bytes(int64(size)))
 }
 
 // sends says whether something of a record is sent.

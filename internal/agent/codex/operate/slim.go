@@ -28,6 +28,12 @@ func (sur Surgeon) Slim(s *surgery.Session, opts surgery.SlimOptions) (*surgery.
 			drop(replaced, rec)
 		}
 	}
+	reviewed := plan.Group("images-of-reviews", "a second copy of an image, kept for the reviewer of approvals, who is sent texts: a note stands in its place")
+	for i := range s.Records {
+		if rec := &s.Records[i]; rec.Kind == session.Compaction && !gone[rec.Pos] && n.mayGo(i, rec) {
+			withoutReviewed(reviewed, rec)
+		}
+	}
 	if opts.Level >= surgery.Model {
 		counts := plan.Group("counts-of-tokens", "a later record counts the tokens anew: only the usage that was shown in between is lost")
 		copies := plan.Group("second-copies", "a second copy of an output, for the client's view: the model is sent the first one")
@@ -125,6 +131,40 @@ func counting(typ string) bool {
 	return typ == "event_msg/token_count" || typ == "token_usage_record" || typ == "event_msg/thread_settings_applied"
 }
 
+// isReviewed says whether a value is what a compaction keeps for the reviewer of approvals. Codex 0.171.0 sends it nowhere: with such a reviewer
+// and without one, all requests after a resume are the same if it is gone.
+func isReviewed(v *surgery.Value) bool {
+	return len(v.Path) == 2 && v.Path[1] == "guardian_history"
+}
+
+func isImage(v *surgery.Value) bool {
+	return v.IsObject() && v.Get("type").String() == "input_image" && strings.HasPrefix(v.Get("image_url").String(), "data:")
+}
+
+// noteText is a text in the place of an image.
+func noteText(text string) []byte {
+	return append(append([]byte(`{"type":"input_text","text":`), surgery.Quote(text)...), '}')
+}
+
+// withoutReviewed takes the images out of what a compaction keeps for the reviewer of approvals. The texts stay.
+func withoutReviewed(g *surgery.Group, rec *session.Record) {
+	var cuts []session.Cut
+	surgery.Walk(rec.Raw, func(v *surgery.Value) bool {
+		if len(v.Path) == 2 && !isReviewed(v) {
+			return false
+		}
+		if !isImage(v) {
+			return true
+		}
+		size := v.End - v.Start
+		if note := noteText(surgery.TakenOut(size)); len(note) < size {
+			cuts = append(cuts, v.Instead(note))
+		}
+		return false
+	})
+	g.Cut(rec, cuts...)
+}
+
 // copyKept is how many bytes of a second copy of an output stay.
 const copyKept = 200
 
@@ -157,10 +197,11 @@ func (Surgeon) Media(rec *session.Record) (list []surgery.Medium) {
 	}
 	output := rec.Kind == session.Output
 	surgery.Walk(rec.Raw, func(v *surgery.Value) bool {
-		if v.IsObject() && v.Get("type").String() == "input_image" && strings.HasPrefix(v.Get("image_url").String(), "data:") {
-			list = append(list, surgery.Medium{Value: *v, Image: true, Note: func(text string) []byte {
-				return append(append([]byte(`{"type":"input_text","text":`), surgery.Quote(text)...), '}')
-			}})
+		switch {
+		case isImage(v):
+			list = append(list, surgery.Medium{Value: *v, Image: true, Note: noteText})
+			return false
+		case isReviewed(v):
 			return false
 		}
 		if output && v.Type == gjson.String && len(v.Path) > 1 && v.Path[1] == "output" && (len(v.Path) == 2 || v.Key() == "text") {

@@ -2,6 +2,8 @@ package operate
 
 import (
 	"bytes"
+	"context"
+	"encoding/base64"
 	"fmt"
 	"image"
 	"image/color"
@@ -9,7 +11,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/hist-cli/hist/internal/surgery"
 	claude "github.com/hist-cli/hist/testing/claude/clienttest"
@@ -171,4 +175,85 @@ func TestRealClientsSlim(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRealClientsReview: a reviewer of approvals that Codex asks behind a resume is sent the same once slim has taken out the images that a
+// compaction keeps for it, and so is the model.
+func TestRealClientsReview(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs real clients; left out by -short")
+	}
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	path := recordings(t, "codex", agents[0].one)[0]
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shot, err := os.ReadFile(screenshot(t, t.TempDir(), 1, 40))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := `"type":"compacted","payload":{"guardian_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"an old request"},{"type":"input_image","image_url":"data:image/png;base64,` +
+		base64.StdEncoding.EncodeToString(shot) + `"}]}],`
+	before := written(t, filepath.Base(path), bytes.Replace(text, []byte(`"type":"compacted","payload":{`), []byte(kept), 1))
+	after := filepath.Join(t.TempDir(), filepath.Base(path))
+	if told := do(t, newCodex(t), "slim", "--level", "exact", "-o", after, before); !strings.Contains(told, "images-of-reviews") {
+		t.Fatal(told)
+	}
+	was, is := reviewed(t, before), reviewed(t, after)
+	if len(was) < 3 || !strings.Contains(strings.Join(was[1], ""), "APPROVAL REQUEST") || len(is) != len(was) {
+		t.Fatalf("%d requests before, %d after, and no reviewer is asked", len(was), len(is))
+	}
+	for n := range was {
+		if err := same(nil, was[n], is[n]); err != nil {
+			t.Errorf("request %d: %v", n+1, err)
+		}
+	}
+}
+
+// reviewed resumes a session with a reviewer who is asked once, and returns what each request says.
+func reviewed(t *testing.T, path string) (requests [][]string) {
+	t.Helper()
+	c := newCodex(t).(*codexClient)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := c.Lay(t, path, text)
+	file := filepath.Join(c.Codex, "config.toml")
+	config, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := strings.NewReplacer(`"never"`, "\"on-request\"\napprovals_reviewer = \"auto_review\"", "[features]", "[features]\nguardian_approval = true", "danger-full-access", "workspace-write")
+	if err := os.WriteFile(file, []byte(by.Replace(string(config))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.Server.Queue(
+		codex.Reply{Items: []codex.Item{codex.Function("fc_r1", "call_r1", "", "exec_command", `{"cmd":"true","sandbox_permissions":"require_escalated","justification":"it is wanted"}`)}},
+		codex.Reply{Items: []codex.Item{codex.Message("msg_r2", `{"risk_level":"low","outcome":"allow","rationale":"ok","user_authorization":"high"}`)}},
+		codex.Reply{Items: []codex.Item{codex.Message("msg_r3", "Done.")}},
+	)
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	app, err := c.FullApp(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer app.Kill()
+	thread, _, err := app.ThreadWith(ctx, "thread/resume", id, map[string]any{"approvalsReviewer": "auto_review", "approvalPolicy": "on-request", "sandbox": "workspace-write"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := app.Turn(ctx, thread, codex.Prompt); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range c.Server.Requests() {
+		said, err := c.Said(codex.Result{Requests: []codex.Request{r}}, id, string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		requests = append(requests, said)
+	}
+	return requests
 }
