@@ -174,10 +174,12 @@ func (c *Checker) sameCallID() {
 			case other == nil || other == n:
 				seen[b.ID] = n
 			case blockAgain(other, n) || writtenAnew(other, n):
-				n.again = true
+				n.change().again = true
 				list := c.results()[b.ID]
 				for _, m := range list {
-					m.again = m.again || pairOf(n, m) || writtenAnew(list[0], m)
+					if pairOf(n, m) || writtenAnew(list[0], m) {
+						m.change().again = true
+					}
 				}
 			case other.Message == n.Message && n.dropped == nil && len(n.Blocks) == 1:
 				c.writtenTwice(n)
@@ -232,7 +234,7 @@ func (c *Checker) markAnew() {
 			whole[n.Msg] = n
 		case first != nil && len(n.Blocks) == 1 && n.up == first.up && n.When != 0:
 			for j := i; j < len(c.nodes) && c.nodes[j].When == n.When && (j == i || c.nodes[j].up == c.nodes[j-1]); j++ {
-				c.nodes[j].anew = true
+				c.nodes[j].change().anew = true
 			}
 		}
 	}

@@ -7,7 +7,6 @@ import "github.com/hist-cli/hist/internal/agent/claude/content"
 type siblings struct {
 	first, last    *node // of its children
 	former, latter *node // its neighbours among its parent's children
-	many           int32 // how many children it has
 }
 
 // join adds a record to its parent's children, as the last.

@@ -28,7 +28,7 @@ func (c *Checker) duplicates() {
 			kept = append(kept, n)
 		case other.Sum == n.Sum:
 			if reversed {
-				other.replaced = true
+				other.change().replaced = true
 				c.ids.put(n)
 				kept, n, other = append(kept, n), other, n
 			}
@@ -52,14 +52,14 @@ func (c *Checker) duplicates() {
 					Message: "the same message was written before, with other details: the client uses this copy",
 				}})
 			}
-			other.replaced = true
+			other.change().replaced = true
 			if other.Parent != n.Parent {
 				c.saidBefore[n] = other
 			}
 			c.ids.put(n)
 			kept = append(kept, n)
 		default:
-			other.sharesID = true
+			other.change().sharesID = true
 			c.reused(n)
 			kept = append(kept, n)
 		}
@@ -118,7 +118,7 @@ func (c *Checker) alone(d *draft) {
 
 // reused reports a record whose id is another's.
 func (c *Checker) reused(n *node) {
-	n.wrongID, c.some.nameless = true, true
+	n.change().wrongID, c.some.nameless = true, true
 	d := c.add(&draft{about: n, always: true, Finding: finding.Finding{ // it matters even if the record itself is not sent
 		Rule: faults.ReusedUUID, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "another record has the same id: the client reads this one in its place, and what follows it loses its history",

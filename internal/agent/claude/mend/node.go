@@ -19,15 +19,11 @@ type node struct {
 	number int // unique among all records, those that hist added included
 	format.Place
 
-	again      bool // a copy of an earlier record under another id, in a conversation that was written anew
-	anew       bool // one of the records that a client has written once more at one moment, behind an answer that had come in one piece
-	retold     bool // the client wrote it before with the same id and time: 1.0.17 repeats what it says about commands
-	replaced   bool // a later copy is read in its place
-	mended     bool // the client can't read the line as it is
-	torn       bool // the line was cut off, and hist has closed the record there
-	wrongID    bool
-	sharesID   bool // a later, different record has the same id
-	branchDone bool // the branch that begins here has been looked at
+	many       int32 // how many records hang on it
+	retold     bool  // the client wrote it before with the same id and time: 1.0.17 repeats what it says about commands
+	mended     bool  // the client can't read the line as it is
+	torn       bool  // the line was cut off, and hist has closed the record there
+	branchDone bool  // the branch that begins here has been looked at
 }
 
 // newNode reads a record of the tree. before is the record in front of it, which usually has the same ids and words.
@@ -88,8 +84,8 @@ func (n *node) stands(rec *session.Record) {
 	n.mended, n.torn = rec.Mended, rec.Torn
 }
 
-// mending is how hist has changed a record, or that it has added it. Read its members as the node's own, but call change before you
-// write one.
+// mending is what few records have: how hist has changed one, or that it has added it, and what is odd about it beside others. Read its
+// members as the node's own, but call change before you write one.
 type mending struct {
 	renamed *string      // the parent's id in the file, if the record names another now
 	moves   []move       // its changes of parent, and for which findings
@@ -98,6 +94,12 @@ type mending struct {
 	new     *format.Made // set if hist wrote the record
 	edit    placed
 	clock   placed // of the time that it was given
+
+	again    bool // a copy of an earlier record under another id, in a conversation that was written anew
+	anew     bool // one of the records that a client has written once more at one moment, behind an answer that had come in one piece
+	replaced bool // a later copy is read in its place
+	sharesID bool // a later, different record has the same id
+	wrongID  bool
 }
 
 // untouched is the mending of all records that hist leaves as they are. It must not be written to.

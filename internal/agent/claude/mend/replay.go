@@ -37,7 +37,9 @@ func (c *Checker) replays(n *node) bool {
 			return false
 		}
 		c.below(n, func(m *node) bool {
-			m.again = m.HasMessage() && !m.Side && again(m)
+			if m.HasMessage() && !m.Side && again(m) {
+				m.change().again = true
+			}
 			return true
 		})
 		return true
