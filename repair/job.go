@@ -178,6 +178,10 @@ func (w *job) doWhatKeeps(ctx context.Context) (*Report, error) {
 		}
 		rep, err = w.do(ctx)
 	}
+	if errors.Is(err, errSame) {
+		w.nothingToGain()
+		rep, err = w.report(nil), nil
+	}
 	if errors.Is(err, errNothing) && w.op == nil {
 		w.run = nil // it was discarded
 		w.leaveAll()

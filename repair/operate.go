@@ -40,7 +40,18 @@ type operated struct {
 	plan  *surgery.Plan
 	sent  *session.Sent // of the session
 	print *surgery.Print
-	size  int64 // bytes of the result
+	size  int64  // bytes of the result
+	text  []byte // the session
+}
+
+// errSame says that what an operation would make of a session is that session.
+var errSame = errors.New("the result is the session as it is")
+
+// nothingToGain forgets the plan of an operation that would change nothing.
+func (w *job) nothingToGain() {
+	w.op.plan, w.op.print, w.op.size = &surgery.Plan{}, nil, int64(len(w.op.text))
+	w.plan, w.rw, w.run = planFor(nil, nil, w.Choice), nil, nil
+	w.notes = nil
 }
 
 // operate plans the operation on a session that lint has found sound.
@@ -52,7 +63,7 @@ func (w *job) operate(ctx context.Context) error {
 	if err != nil {
 		return w.named(err)
 	}
-	w.op = &operated{sent: s.Sent, size: int64(len(s.Text))}
+	w.op = &operated{sent: s.Sent, size: int64(len(s.Text)), text: s.Text}
 	if w.op.plan, err = w.Operation.Plan(s); err != nil {
 		return w.named(err)
 	}
@@ -145,6 +156,9 @@ func (w *job) readSent(ctx context.Context, text []byte, base string) (*session.
 func (w *job) prove(ctx context.Context, text []byte) error {
 	if f := unsound(w.copied.Findings); f != nil {
 		return fmt.Errorf("%w: line %d would have %s (%s)", ErrVerify, f.Pos.Line, f.Rule.Name, f.Message)
+	}
+	if w.effectiveMode() == InPlace && bytes.Equal(text, w.op.text) {
+		return errSame
 	}
 	w.op.size = int64(len(text))
 	if err := w.weighed(text); err != nil {

@@ -44,7 +44,11 @@ var operations = []struct {
 	{"cut one turn, and purge", cutAt(1, surgery.CutOptions{InPlace: true, Purge: true}), true},
 	{"cut two turns, and purge", cutAt(2, surgery.CutOptions{InPlace: true, Purge: true}), true},
 	{"cut four turns, and purge", cutAt(4, surgery.CutOptions{InPlace: true, Purge: true}), true},
-	{"cut in a turn", cutWithin, true},
+	{"cut in a turn, and purge", cutWithin(true), true},
+	{"cut in a turn", cutWithin(false), true},
+	{"cut in front of a turn", cutBefore, false},
+	{"slim to less", slimToLess, true},
+	{"slim to no images", slimmed(surgery.SlimOptions{Level: surgery.Shorter, DropThinking: true}), false},
 	{"redact", redactWords, false},
 	{"move", moved(surgery.RewriteFields), false},
 	{"move, and rewrite the history", moved(surgery.RewriteHistory), false},
@@ -75,18 +79,33 @@ func cutThere(s *surgery.Session, of surgery.Surgeon, opts surgery.CutOptions) (
 }
 
 // cutWithin cuts behind a call in the middle of what is sent, so that its output is lost.
-func cutWithin(s *surgery.Session, of surgery.Surgeon) (*surgery.Plan, error) {
-	for i := range s.Sent.Items {
-		it := &s.Sent.Items[(i+len(s.Sent.Items)/2)%len(s.Sent.Items)]
-		if at := s.Index(it.Pos); at > 0 && it.Kind == session.CallItem && i >= s.Sent.Inherited && it.Made == "" {
-			for _, path := range []string{"uuid", "payload.call_id"} {
-				if id, ok := surgery.At(s.Records[at].Raw, path); ok {
-					return cutThere(s, of, surgery.CutOptions{At: id.String(), InPlace: true, Purge: true})
+func cutWithin(purge bool) planner {
+	return func(s *surgery.Session, of surgery.Surgeon) (*surgery.Plan, error) {
+		for i := range s.Sent.Items {
+			it := &s.Sent.Items[(i+len(s.Sent.Items)/2)%len(s.Sent.Items)]
+			if at := s.Index(it.Pos); at > 0 && it.Kind == session.CallItem && i >= s.Sent.Inherited && it.Made == "" {
+				for _, path := range []string{"uuid", "payload.call_id"} {
+					if id, ok := surgery.At(s.Records[at].Raw, path); ok {
+						return cutThere(s, of, surgery.CutOptions{At: id.String(), InPlace: true, Purge: purge})
+					}
 				}
 			}
 		}
+		return &surgery.Plan{}, nil
 	}
-	return &surgery.Plan{}, nil
+}
+
+// cutBefore cuts in front of the turn in the middle.
+func cutBefore(s *surgery.Session, of surgery.Surgeon) (*surgery.Plan, error) {
+	turns, err := s.Turns()
+	if err != nil || len(turns) < 2 {
+		return &surgery.Plan{}, err
+	}
+	return cutThere(s, of, surgery.CutOptions{Before: strconv.Itoa(max(2, len(turns)/2)), InPlace: true})
+}
+
+func slimToLess(s *surgery.Session, of surgery.Surgeon) (*surgery.Plan, error) {
+	return surgery.SlimTo(s, of, surgery.SlimOptions{KeepImages: 2, MaxOutput: 4000, DropThinking: true}, int64(len(s.Text)*3/4))
 }
 
 // redactWords takes words for secrets that people, models and tools say, and the formats do not.
@@ -528,4 +547,52 @@ func sessionAt(path string) (*surgery.Session, error) {
 	}
 	defer src.Close()
 	return repair.ReadSession(context.Background(), src, lint.Options{Name: lint.NameOf(path, false)}, "", true)
+}
+
+// Cut in place between parallel calls and their outputs, which stay in the file behind the place: the client sends what stands in front of it, and
+// outputs that say that the calls were interrupted.
+func TestCutInPlaceBetweenCallsAndOutputs(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	fixtures, err := filepath.Glob("../fixtures/claude/healthy/*/session.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := 0
+	for _, path := range fixtures {
+		s, err := sessionAt(path)
+		if err != nil {
+			continue
+		}
+		plan, err := cutWithin(false)(s, surgeons.Of(s.Agent))
+		if err != nil || len(plan.Closed) == 0 {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), filepath.Base(path))
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		op := &repair.Operation{Name: "cut", Plan: func(s *surgery.Session) (*surgery.Plan, error) { return cutWithin(false)(s, surgeons.Of(s.Agent)) }}
+		if _, err := repair.Do(context.Background(), repair.Job{Path: file, Operation: op, Mode: repair.InPlace}); err != nil {
+			t.Logf("%s: %v", path, err)
+			continue
+		}
+		is, err := sessionAt(file)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		for _, it := range is.Sent.Items {
+			if it.Kind == session.OutputItem && slices.Contains(plan.Closed, it.CallID) && !strings.Contains(string(it.Content), "interrupted") {
+				t.Errorf("%s: the output of %s is still sent: %s", path, it.CallID, it.Content)
+			}
+		}
+		cut++
+	}
+	if cut < 10 {
+		t.Errorf("only %d were cut", cut)
+	}
 }
