@@ -40,13 +40,17 @@ func Homed() []*agent.Agent {
 
 // InUse says who uses a session, asking the agent whose it is.
 func InUse(path, home, thread string) (*inuse.Busy, error) {
-	return owner(path, home).InUse(path, home, thread)
+	o, known := owner(path, home)
+	if !known { // the id may be no such agent's
+		thread = ""
+	}
+	return o.InUse(path, home, thread)
 }
 
 // Lock takes the lock of a session's thread until release is called; the error is inuse.ErrBusy if somebody else has it.
 // Where there is no home, no thread, or no lock, there is nothing to take.
 func Lock(path, home, thread string) (release func(), err error) {
-	if o := owner(path, home); home != "" && thread != "" && o.Lock != nil {
+	if o, _ := owner(path, home); home != "" && thread != "" && o.Lock != nil {
 		return o.Lock(home, thread)
 	}
 	return func() {}, nil
@@ -62,14 +66,14 @@ func AtHome(path, home string) *agent.Agent {
 	return nil
 }
 
-// owner is the agent whose home a session lies in, or else whose file name it has.
-func owner(path, home string) *agent.Agent {
+// owner is the agent whose home a session lies in, or else whose file name it has; known is false if that is none's.
+func owner(path, home string) (a *agent.Agent, known bool) {
 	for _, h := range Homed() {
 		if abs, err := filepath.Abs(path); err == nil && home != "" && h.HomeAbove(abs) == home || h.Claims(filepath.Base(path), nil) {
-			return h
+			return h, true
 		}
 	}
-	return Homed()[0]
+	return Homed()[0], false
 }
 
 // Asking says whether the agent that works in a thread has run this process.

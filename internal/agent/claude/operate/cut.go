@@ -165,10 +165,14 @@ const interrupted = "[Tool call interrupted: the session was cut here]"
 // would find them there.
 func (t *tree) interrupt(plan *surgery.Plan, kept map[*node]bool) {
 	lost := t.lost(kept)
-	called := map[string]bool{}
+	answers := map[string]bool{} // of which the client sends all parts, wherever they stand
 	for n := range kept {
+		answers[n.message] = n.message != ""
+	}
+	called := map[string]bool{}
+	for _, n := range t.nodes {
 		for _, id := range n.calls {
-			called[id] = lost[id]
+			called[id] = lost[id] && (kept[n] || answers[n.message])
 		}
 	}
 	g := plan.Group("closed", "the result of a call in front of the place stands behind it, where the client would find it: it says that it was interrupted")
