@@ -20,6 +20,7 @@ import (
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/surgery"
 	"github.com/hist-cli/hist/repair"
@@ -323,7 +324,10 @@ func (r *repairRun) moveOne(ctx context.Context, job repair.Job, t target, opts 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.path, err)
 	}
-	if dir == filepath.Dir(job.Source.Real) {
+	if info, err := os.Lstat(t.path); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		return nil, surgery.Refuse("%s: it is a link to %s, and its client goes by where the link lies: move that to %s yourself", t.path, job.Source.Real, dir)
+	}
+	if same, err := publish.SameFile(dir, filepath.Dir(job.Source.Real)); err == nil && same {
 		job.Operation = r.operationOf(func(*surgery.Session, surgery.Surgeon) (*surgery.Plan, error) { return &surgery.Plan{}, nil })
 		job.Mode, job.Instead = repair.DryRun, repair.InPlace
 		return repair.Do(ctx, job)
