@@ -313,11 +313,15 @@ func summary(reports []*Report) string {
 			left++
 		}
 	}
-	text := fmt.Sprintf("%d of %d sessions had something to repair", mended, len(reports))
+	had, have := "had", "had"
+	if len(reports) > 0 && reports[0].Mode == DryRun.String() {
+		had, have = "has", "have"
+	}
+	text := fmt.Sprintf("%d of %d sessions %s something to repair", mended, len(reports), have)
 	if len(reports) == 1 {
 		text = "Nothing in the session was repaired"
 		if mended == 1 {
-			text = "The session had something to repair"
+			text = "The session " + had + " something to repair"
 		}
 	}
 	if left > 0 {
