@@ -20,6 +20,7 @@ import (
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/gcpace"
 	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/scratch"
 	"github.com/hist-cli/hist/internal/shim/front"
 	"github.com/hist-cli/hist/internal/shim/socket"
@@ -154,6 +155,8 @@ func (e *env) step(err error, text string) string {
 	case strings.Contains(text, "hist ") && !errors.Is(err, agent.ErrUnclaimed):
 	case inUse && busy.Free != nil:
 		return "; " + format.Command(busy.Free...) + " makes it let go"
+	case errors.Is(err, runs.ErrNoRun):
+		return "; hist runs lists them"
 	case inUse && busy.PID != 0:
 		return "; run this again once it has ended"
 	case errors.Is(err, agent.ErrUnclaimed), absent && errors.Is(err, fs.ErrNotExist):

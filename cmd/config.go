@@ -171,6 +171,9 @@ func wrongSetting(rule string) string {
 	return fmt.Sprintf("%s = takes a text: off, blocks, loses, rejects, shows or notes", rule)
 }
 
+// without is how to go on while a config file is wrong.
+const without = "; until that line is right, hist lint --no-config goes without the file"
+
 // configError names the place of an error in a config file, and what may have been meant.
 func configError(path string, err error) error {
 	var unknown *toml.StrictMissingError
@@ -181,18 +184,18 @@ func configError(path string, err error) error {
 		line, _ := first.Position()
 		key := first.Key()
 		if len(key) > 3 && key[0] == "lint" && key[1] == "rules" {
-			return usage("%s:%d: %s", path, line, wrongSetting(key[2]))
+			return usage("%s:%d: %s%s", path, line, wrongSetting(key[2]), without)
 		}
 		for n := range key {
 			if known := keysBeside(key[:n+1]); !slices.Contains(known, key[n]) {
-				return usage("%s:%d: there is no key %q%s", path, line, strings.Join(key[:n+1], "."), meantOr(key[n], known, itTakes(known)))
+				return usage("%s:%d: there is no key %q%s%s", path, line, strings.Join(key[:n+1], "."), meantOr(key[n], known, itTakes(known)), without)
 			}
 		}
 	case errors.As(err, &wrong):
 		line, _ := wrong.Position()
-		return usage("%s:%d: %s", path, line, inWords(wrong.Error()))
+		return usage("%s:%d: %s%s", path, line, inWords(wrong.Error()), without)
 	}
-	return usage("%s: %s", path, inWords(err.Error()))
+	return usage("%s: %s%s", path, inWords(err.Error()), without)
 }
 
 var wrongType = regexp.MustCompile(`cannot decode TOML (\w+) into .*`)

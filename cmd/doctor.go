@@ -274,7 +274,11 @@ func (d *doctor) write(to io.Writer, width int) error {
 		line("fine: %s (all: %s, %s)", count(d.sound, "session", "sessions"), strings.Join(of, ", "), bytesOf(d.bytes))
 	}
 	if len(d.patients) > 0 {
-		line("\nhist explain %s says what the first means; hist repair makes copies, and leaves the originals alone", d.patients[0].rule)
+		last := fmt.Sprintf("\nhist explain %s says what the first means", d.patients[0].rule)
+		if slices.ContainsFunc(d.patients, func(p patient) bool { return p.fixable || p.option != "" }) {
+			last += "; hist repair makes copies, and leaves the originals alone"
+		}
+		line("%s", last)
 	}
 	return w.Flush()
 }

@@ -43,6 +43,9 @@ func explainCommand(e *env) *cli.Command {
 				}
 				return e.explainError(c, st, c.String("error"), c.Args().First())
 			}
+			if text := c.Args().First(); c.NArg() == 1 && len(rulesWith(text)) == 0 && lint.FindRule(text) == nil && preresume.Explain(text) != nil {
+				return e.explainError(c, st, text, "")
+			}
 			if c.Bool("json") {
 				return e.explainJSON(c.Args().Slice())
 			}

@@ -73,9 +73,9 @@ func (e *env) handoff(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.out, "%s told to %s: %s\n", count(int64(len(h.Steps)), "item", "items"), to.Title, told)
+	fmt.Fprintln(e.out, folded(fmt.Sprintf("%s told to %s: %s", count(int64(len(h.Steps)), "item", "items"), to.Title, told), widthOf(e.out), 2))
 	for _, l := range h.Lost {
-		fmt.Fprintf(e.out, "  left behind: %s\n", l)
+		fmt.Fprintln(e.out, folded("  left behind: "+l, widthOf(e.out), 4))
 	}
 	return e.writeHandoff(c, to, path, text, id.String(), cwd)
 }

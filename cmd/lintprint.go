@@ -293,6 +293,9 @@ func repairable(some, all int64) string {
 	return fmt.Sprintf("%d of %d findings can be repaired", some, all)
 }
 
+// longestHint is how many columns the words beside a command take, with what stands before and between.
+const longestHint = len("    shows what a repair would change")
+
 // next prints what to type next.
 func (p *textPrinter) next() {
 	var lines [][2]string
@@ -315,6 +318,10 @@ func (p *textPrinter) next() {
 		widest = max(widest, len(l[0]))
 	}
 	for _, l := range lines {
+		if p.group.width > 0 && widest+longestHint > p.group.width {
+			fmt.Fprintf(p.w, "  %s\n    %s\n", l[0], p.st.dim.Sprint(l[1]))
+			continue
+		}
 		fmt.Fprintf(p.w, "  %-*s  %s\n", widest, l[0], p.st.dim.Sprint(l[1]))
 	}
 }

@@ -198,6 +198,8 @@ func (t *listTable) row(s *glance.Session, health string, now time.Time) row {
 		if s.Archived {
 			r.health, r.past = "archived", true
 		}
+	} else if s.Archived {
+		r.title = strings.TrimRight("archived: "+r.title, ": ")
 	}
 	if s.Turn.Class != "" && t.more {
 		r.turn += " (" + string(s.Turn.Class) + ")"
@@ -362,7 +364,7 @@ func (t *listTable) fit(rows []row, columns []column) {
 	if !slices.ContainsFunc(columns, func(c column) bool { return c.head == "DIRECTORY" }) {
 		titles = room
 	} else if titles > 0 {
-		titles = min(max(room*3/5, len("repaired as ")+idDigits), room-len("DIRECTORY"), titles)
+		titles = min(max(room*3/5, len("repaired as : ")+idDigits), room-len("DIRECTORY"), titles)
 	}
 	for i := range rows {
 		rows[i].title = clip(rows[i].title, titles)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/runs"
@@ -87,6 +88,11 @@ func (p *reportPrinter) report(rep *repair.Report) error {
 		was := "was"
 		if rep.Mode == repair.DryRun.String() {
 			was = "would be"
+		}
+		if p.whole && len(rep.Resume) > 0 {
+			fmt.Fprintln(p.w, folded(fmt.Sprintf("%s  repaired before: nothing %s written, for the copy is still there", shortOf(lint.NameOf(rep.Source, true).ThreadID, rep.Source), was), p.width, 4))
+			fmt.Fprintf(p.w, "    %s\n", p.st.bold.Sprint(resumeOf(p.c.Context, rep.Target, rep.Resume)))
+			break
 		}
 		fmt.Fprintf(p.w, "%s: repaired before, and the copy is still there: nothing %s written\n  copy: %s\n", oneLine(rep.Source), was, oneLine(rep.Target))
 		p.resume(rep)
@@ -171,7 +177,8 @@ func renumbered(rep *repair.Report) string {
 
 // edited says of which record that was edited no change is listed: a copy's header has another id.
 func (p *reportPrinter) edited(rep *repair.Report) string {
-	if rep.Totals.Edited == 0 || !p.anew {
+	named := func(a *agent.Agent) bool { return a.Reidentify != nil && a.HomeAbove(rep.Source) != "" }
+	if of := all.ByName(filepath.Base(rep.Source)); rep.Totals.Edited == 0 || !p.anew || of == nil && !slices.ContainsFunc(all.Homed(), named) {
 		return ""
 	}
 	return " (with its header, for a copy has an id of its own)"
@@ -244,7 +251,7 @@ func (p *reportPrinter) resume(rep *repair.Report) {
 		return
 	}
 	if !found(rep.Target) {
-		fmt.Fprintf(p.w, "resume: %s%s\n", p.st.bold.Sprint(format.Command(rep.Resume...)), where(rep.Resume))
+		fmt.Fprintf(p.w, "resume: %s\n%s", p.st.bold.Sprint(format.Command(rep.Resume...)), where(rep.Resume))
 		return
 	}
 	fmt.Fprintf(p.w, "resume: %s\n", p.st.bold.Sprint(resumeOf(p.c.Context, rep.Target, rep.Resume)))
@@ -287,7 +294,11 @@ func (p *reportPrinter) edit(e *repair.Entry) {
 	fmt.Fprintln(p.w, folded(fmt.Sprintf("  %s%s [%s]", where, reason, rules), p.width, 4))
 	fmt.Fprintln(p.w, "    "+p.st.dim.Sprint(folded(p.mend(e), p.width-4, 4)))
 	if len(e.Before) == 1 && len(e.After) == 1 {
-		before, after := repair.Mark(p.shown(e.Before[0]), p.shown(e.After[0]), p.room())
+		limit := p.room()
+		if p.width > 0 {
+			limit /= 2 // of what differs; as much again stands around it
+		}
+		before, after := repair.Mark(p.shown(e.Before[0]), p.shown(e.After[0]), limit)
 		fmt.Fprintf(p.w, "    %s %s\n    %s %s\n", p.st.removed.Sprint("-"), p.paint(before), p.st.added.Sprint("+"), p.paint(after))
 		return
 	}
@@ -387,7 +398,7 @@ func (p *reportPrinter) paint(parts []repair.Part) string {
 func where(resume []string) string {
 	for _, a := range all.Agents {
 		if a.Home != nil && slices.Equal(a.Resume(resume[len(resume)-1]), resume) {
-			return fmt.Sprintf(" (once the file is in %s of %s's home)", a.Folder, a.Title)
+			return fmt.Sprintf("        once the file is in %s of %s's home\n", a.Folder, a.Title)
 		}
 	}
 	return ""

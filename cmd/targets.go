@@ -91,7 +91,14 @@ func shut(dir string) bool {
 
 // noSessions is the only target if all sessions are asked for and there are none.
 func noSessions(homes []agentHome) target {
-	return target{path: homes[0].dir, err: fmt.Errorf("%s: no sessions here; name a file, a directory or a session's id, or set CODEX_HOME, CLAUDE_CONFIG_DIR or PI_CODING_AGENT_DIR to where they are", dirsOf(homes))}
+	variables, absent := make([]string, len(homes)), ""
+	for i, h := range homes {
+		if variables[i] = h.agent.Variable; os.Getenv(h.agent.Variable) != "" && !isDir(h.dir) {
+			absent += fmt.Sprintf(" (%s names a directory that does not exist)", h.agent.Variable)
+		}
+	}
+	return target{path: homes[0].dir, err: fmt.Errorf("%s: no sessions here%s; name a file or a directory, or set %s to where they are: hist doctor looks there then",
+		dirsOf(homes), absent, strings.Join(variables, " or "))}
 }
 
 // dirsOf are the homes' directories, to be read.
@@ -139,7 +146,7 @@ func (h agentHome) isFile() error {
 	if info, err := os.Stat(h.dir); err != nil || info.IsDir() {
 		return nil //nolint:nilerr // a client makes the home that is not there
 	}
-	return fmt.Errorf("%s: this is no directory; set CODEX_HOME, CLAUDE_CONFIG_DIR or PI_CODING_AGENT_DIR to the home of %s, or unset it", h.dir, h.agent.Title)
+	return fmt.Errorf("%s: this is no directory; set %s to the home of %s, or unset it: hist doctor looks there then", h.dir, h.agent.Variable, h.agent.Title)
 }
 
 // find looks up one operand.
@@ -152,7 +159,7 @@ func find(ctx context.Context, homes []agentHome, operand string) []target {
 	case err == nil && info.IsDir():
 		list := below(ctx, operand)
 		if len(list) == 0 {
-			list = append(list, target{path: operand, err: fmt.Errorf("%s: no session files (*.jsonl, *.jsonl.zst) in this directory", operand)})
+			list = append(list, target{path: operand, err: fmt.Errorf("%s: no session files (*.jsonl, *.jsonl.zst) in this directory; hist list shows the sessions that there are", operand)})
 		}
 		return list
 	case err == nil:

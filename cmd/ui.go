@@ -144,7 +144,7 @@ func widthOf(w io.Writer) int {
 // folded breaks a line between words so that it fits a terminal of this width; what follows the first break is indented. A word
 // that is longer than a line stays whole, so that a path can be copied. With width 0 the line stays as it is.
 func folded(line string, width, indent int) string {
-	if width < 2*indent+20 || utf8.RuneCountInString(line) <= width {
+	if width < indent+20 || utf8.RuneCountInString(line) <= width {
 		return line
 	}
 	var b strings.Builder

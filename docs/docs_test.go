@@ -372,6 +372,26 @@ func TestArchitecture(t *testing.T) {
 	}
 }
 
+// TestShortEnough: what a user may have to read stays within what one sitting takes; what a maintainer needs stands in docs/dev, and the
+// pages of rules are made.
+func TestShortEnough(t *testing.T) {
+	pages, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := 0
+	for _, page := range append(pages, "../README.md") {
+		words += len(strings.Fields(read(t, page)))
+	}
+	const most = 25_000
+	if words > most {
+		t.Errorf("README.md and docs/*.md have %d words, more than %d: say a thing once, or where it belongs", words, most)
+	}
+	if lines := strings.Count(read(t, "../README.md"), "\n"); lines > 100 {
+		t.Errorf("README.md has %d lines, more than 100", lines)
+	}
+}
+
 // TestFiguresOfCodex: the README's rows of Codex are those of docs/dev/testing.md, which says how they are measured.
 func TestFiguresOfCodex(t *testing.T) {
 	rows := regexp.MustCompile(`(?m)^\| Codex [0-9.]+ \| .*\|$`)

@@ -105,6 +105,8 @@ type Agent struct {
 
 // Home is where an agent keeps its sessions: nil for one that has no directory of its own.
 type Home struct {
+	// Variable is the environment variable that says where the home is.
+	Variable string
 	// DefaultHome is the home's absolute path, whether it exists or not.
 	DefaultHome func() (string, error)
 	// Sessions are the directories of a home that hold sessions and exist. The one that sessions are resumed from is first.

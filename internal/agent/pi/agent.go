@@ -28,12 +28,12 @@ var Agent = &agent.Agent{
 	Claims: claims, ReadName: readName, NewName: newName,
 	Decoder: Decoder{}, NewHistory: func() check.History { return &History{} }, NewCheckers: newCheckers, Rules: allRules(), Effect: effect,
 	NewLinks: func(session.Info, string) agent.Links { return agent.NoLinks{} }, Branched: true,
-	Words: Words{}, Parts: parts, About: about, Reidentify: reidentify, IsHeader: isHeader,
+	Words: Words{}, Parts: parts, Outline: outline, About: about, Reidentify: reidentify, IsHeader: isHeader,
 	ReadSent:   readSent,
 	TriesAgain: func(_, mend string) bool { return mend == "shorten" }, // it compacts before the next prompt
 	Resume:     resume, Explain: explain, Unnoticed: always, OnlyInPlace: always,
 	Home: &agent.Home{
-		DefaultHome: defaultHome, Sessions: sessions, Lists: func(string) []string { return nil }, Live: live, LiveAt: liveAt, Folder: "a folder of sessions/",
+		Variable: "PI_CODING_AGENT_DIR", DefaultHome: defaultHome, Sessions: sessions, Lists: func(string) []string { return nil }, Live: live, LiveAt: liveAt, Folder: "a folder of sessions/",
 		HomeAbove: homeAbove, Find: find, InUse: inUse, TakesAny: func([]string) bool { return true }, Asking: asking, Last: last, FolderFor: folderFor,
 	},
 }

@@ -29,7 +29,7 @@ const (
 
 // OnDisk is what the client keeps beside a session, and how that is found.
 var OnDisk = &agent.Home{
-	DefaultHome: defaultHome, Sessions: sessions, Lists: lists, Live: live, LiveAt: liveAt, Folder: "a folder of projects/",
+	Variable: "CLAUDE_CONFIG_DIR", DefaultHome: defaultHome, Sessions: sessions, Lists: lists, Live: live, LiveAt: liveAt, Folder: "a folder of projects/",
 	HomeAbove: homeAbove, Find: find, Named: withName, InUse: inUse, StaleNote: staleNote, Left: left, TakesAny: takesAny, Last: last, FolderFor: folderFor, Placed: byDirectory, Beside: []string{"memory"},
 	Doubles: doubles, Due: mayGo, Inspect: inspect,
 	Bounds: &agent.Bounds{},
