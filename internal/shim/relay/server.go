@@ -82,6 +82,7 @@ type conn struct {
 type thread struct {
 	cwd       string    // as the caller gave it, else as the client answered
 	failed    time.Time // when its last turn failed; zero if it did not
+	asked     bool      // the caller has asked for a turn that has not begun
 	abandoned bool      // given up by the caller, or closed
 }
 
@@ -113,6 +114,9 @@ func (c *conn) up(message []byte) (s step) {
 		}
 	case r.Method == turnStart || r.Method == "thread/resume":
 		c.goesBack = c.goesBack || t != nil && !t.failed.IsZero()
+		if t != nil && r.Method == turnStart {
+			t.asked = true
+		}
 	}
 	if opensThread[r.Method] && len(r.ID) > 0 {
 		if len(c.pending) >= maxKnown {
@@ -152,7 +156,7 @@ func (c *conn) down(message []byte) {
 	case "turn/started":
 		c.mu.Lock()
 		if t := c.threads[gjson.GetBytes(message, "params.threadId").String()]; t != nil {
-			t.failed = time.Time{}
+			t.failed, t.asked = time.Time{}, false
 		}
 		c.failed = ""
 		c.mu.Unlock()
@@ -202,6 +206,7 @@ func (c *conn) status(id, status string) {
 			t.abandoned = true
 		}
 	case status == "systemError" && t != nil:
+		c.goesBack = c.goesBack || t.asked // a busy client may say it only after the turn's end, which the caller has answered already
 		t.failed = c.server.now()
 		c.failed = id
 	}

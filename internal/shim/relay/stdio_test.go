@@ -192,6 +192,25 @@ func TestRejoin(t *testing.T) {
 	w.up(start(10, ""), `{"id":10,"method":"thread/resume","params":{"threadId":"`+a+`","cwd":"/work"}}`)
 }
 
+// A busy client says that a turn failed only after its end, when the caller has gone back to the thread already: that is seen, and the
+// next new thread is meant.
+func TestGoesBackBeforeTheFailureIsTold(t *testing.T) {
+	w := newWire(t, true)
+	w.same(start(1, ""))
+	w.down(`{"id":1,"result":{"thread":{"id":"` + a + `"},"cwd":"/work"}}`)
+	w.turn(a, false) // that it failed comes later
+	status := `{"method":"thread/status/changed","params":{"threadId":"` + a + `","status":{"type":"systemError"}}}`
+	w.same(`{"id":3,"method":"turn/start","params":{"threadId":"` + a + `"}}`)
+	w.down(status)
+	w.down(`{"method":"turn/started","params":{"threadId":"` + a + `"}}`)
+	w.down(status)
+	w.same(start(9, ""))
+	w.down(`{"id":9,"result":{"thread":{"id":"` + b + `"},"cwd":"/work"}}`)
+	if d := w.decided(); d.Used != decisions.New || d.Why != "the caller goes back to failed threads by itself" {
+		t.Errorf("%+v", d)
+	}
+}
+
 // The caller does not see a refusal: its own request is sent then, once, and it gets only the answer to that.
 func TestRejoinRefused(t *testing.T) {
 	w := newWire(t, true)
