@@ -171,8 +171,14 @@ func wrongSetting(rule string) string {
 	return fmt.Sprintf("%s = takes a text: off, blocks, loses, rejects, shows or notes", rule)
 }
 
-// without is how to go on while a config file is wrong.
-const without = "; until that line is right, hist lint --no-config goes without the file"
+// wrongConfig is an error in a config file, with how to go on until it is mended, unless it asks what was meant.
+func wrongConfig(format string, args ...any) error {
+	text := fmt.Sprintf(format, args...)
+	if !strings.HasSuffix(text, "?") {
+		text += "; until that is right, hist lint --no-config goes without the file"
+	}
+	return usage("%s", text)
+}
 
 // configError names the place of an error in a config file, and what may have been meant.
 func configError(path string, err error) error {
@@ -184,18 +190,18 @@ func configError(path string, err error) error {
 		line, _ := first.Position()
 		key := first.Key()
 		if len(key) > 3 && key[0] == "lint" && key[1] == "rules" {
-			return usage("%s:%d: %s%s", path, line, wrongSetting(key[2]), without)
+			return wrongConfig("%s:%d: %s", path, line, wrongSetting(key[2]))
 		}
 		for n := range key {
 			if known := keysBeside(key[:n+1]); !slices.Contains(known, key[n]) {
-				return usage("%s:%d: there is no key %q%s%s", path, line, strings.Join(key[:n+1], "."), meantOr(key[n], known, itTakes(known)), without)
+				return wrongConfig("%s:%d: there is no key %q%s", path, line, strings.Join(key[:n+1], "."), meantOr(key[n], known, itTakes(known)))
 			}
 		}
 	case errors.As(err, &wrong):
 		line, _ := wrong.Position()
-		return usage("%s:%d: %s%s", path, line, inWords(wrong.Error()), without)
+		return wrongConfig("%s:%d: %s", path, line, inWords(wrong.Error()))
 	}
-	return usage("%s: %s%s", path, inWords(err.Error()), without)
+	return wrongConfig("%s: %s", path, inWords(err.Error()))
 }
 
 var wrongType = regexp.MustCompile(`cannot decode TOML (\w+) into .*`)

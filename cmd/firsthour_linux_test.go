@@ -364,7 +364,7 @@ var masks = []struct {
 	{regexp.MustCompile(`20[\dTZ-]+_(0000000\d-0000-7000)`), "2026-11-27T00-00-00-000Z_$1"},           // the same, in a name of pi
 	{regexp.MustCompile(`since 20[\d-]+ [\d:]+ CET`), "since 2026-11-27 00:00:00 CET"},                // when a process began
 	{regexp.MustCompile(`\b()\ds `), "${1}0s "},                                                       // the age of what was made just now
-	{regexp.MustCompile(`12\.\d KiB`), "12.4 KiB"},                                                    // the size of a run's record, in which the paths stand
+	{regexp.MustCompile(`\d+\.\d KiB( +(can be )?undone)`), "12.4 KiB$1"},                             // the size of a run's record, in which the paths stand
 	{regexp.MustCompile(`((?i:sha-?256) )[0-9a-f]{12,16}`), "${1}0123456789ab"},                       // a hash of something in which the home stands
 	{regexp.MustCompile(`(repaired as) [0-9a-f]{8}-[0-9a-f]+…`), "$1 00000001-000…"},                  // an id for which a column has no room
 	{regexp.MustCompile(`(?m)^20[\d-]+ [\d:]{8}  `), "2026-11-27 00:00:00  "},                         // when hist was asked
