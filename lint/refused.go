@@ -353,6 +353,13 @@ func (r *resolver) placed(one refusal, p api.Place, named int, moved bool) Findi
 	}
 	f.Message = refusesAll + one.Meaning + place + ": " + p.Fault.What + often(one.times) + from
 	r.mend(&f, p.Item, p.Fault)
+	if p.Fault.Mend == "tell" && r.sent.Items[p.Item].CallID != "" { // nothing would answer the call, or be answered
+		for _, other := range r.pair(p.Item) {
+			if m, ok := api.Told(r.sent.Items[other].Content, r.sent.Items[other].Role); ok && other != p.Item {
+				r.edit(&f, other, m)
+			}
+		}
+	}
 	if f.Fix == NoFix && f.Option == "" {
 		f.Message += "; " + one.Otherwise().Next(r.session())
 	}

@@ -28,7 +28,8 @@ func Locate(r *Refusal, sent *session.Sent) (places []Place, named int) {
 	if r.Images > 0 {
 		return l.tooMany(), -1
 	}
-	if named >= 0 && r.Mend != "field" && r.Mend != "bound" { // of a field, the next item of the kind would be refused after it
+	all := r.Mend == "field" || r.Mend == "item-type" || r.Mend == "bound" // the next item of the kind would be refused after it
+	if named >= 0 && !all {
 		if f, ok := l.fault(named); ok {
 			return []Place{{named, f}}, named
 		}
@@ -38,7 +39,7 @@ func Locate(r *Refusal, sent *session.Sent) (places []Place, named int) {
 			places = append(places, Place{i, f})
 		}
 	}
-	if r.Map != 'E' && r.Mend != "field" && r.Mend != "bound" && named >= 0 && len(places) > 1 { // the nearest: the list was only moved
+	if r.Map != 'E' && !all && named >= 0 && len(places) > 1 { // the nearest: the list was only moved
 		slices.SortStableFunc(places, func(a, b Place) int { return distance(a.Item, named) - distance(b.Item, named) })
 		places = places[:1]
 	}
@@ -110,7 +111,11 @@ func (l *locator) fault(i int) (Fault, bool) {
 			}
 			return Fault{path, "it holds a block of the type " + strconv.Quote(clip(content.Get(path+".type").String())), "inner"}, true
 		}
-		return is(len(r.IDs) > 0 && typ == r.IDs[0], "type", "it is a "+clip(typ))
+		f, ok := is(len(r.IDs) > 0 && typ == r.IDs[0], "type", "it is a "+clip(typ))
+		if r.Mend == "item-type" && !Sealed(it.Content) {
+			f.Mend = "tell"
+		}
+		return f, ok
 	case "thinking", "bound":
 		if it.Kind != session.ReasoningItem {
 			return Fault{}, false

@@ -119,6 +119,7 @@ var refusals = []Refusal{
 	{Row: 115, API: "anthropic", Pattern: "messages\\.(?P<m>\\d+)\\.content\\.(?P<b>\\d+)(?:\\.tool_result)?\\.content\\.(?P<k>\\d+)\\.type: ", needles: []string{"messages."}, Meaning: "a block inside an output has a type that the API does not take there", Map: 'B', Mend: "block", Example: "request.messages.461.content.0.content.0.type: Input should be 'text'"},
 	{Row: 116, API: "anthropic", Pattern: "A maximum of (?P<max>4) blocks with cache_control may be provided\\. Found (?P<n>\\d+)", needles: []string{" blocks with cache_control may be provided. found "}, Meaning: "more than four blocks are marked for the cache: the client or a gateway sets these marks", Map: 'E', Mend: "settings", Example: "A maximum of 4 blocks with cache_control may be provided. Found 5."},
 	{Row: 117, API: "anthropic", Pattern: "tools\\.(?P<i>\\d+)\\.(?:custom|FrontendRemoteMcpToolDefinition)?\\.?(?P<f>name|input_schema)", needles: []string{"tools."}, Meaning: "the definition of a tool is refused; the history is not at fault", Map: 'T', Mend: "settings", Example: "tools.11.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"},
+	{Row: 147, API: "compatible", Pattern: "(?:unknown|[Uu]nsupported)(?: Responses)?(?: API)? input item type:? ['\"]?(?P<type>\\w+)", needles: []string{" input item type"}, Meaning: "this server does not know a kind of item in the history", Map: 'A', Mend: "item-type", Example: "input[1]: unknown input item type: \"agent_message\""},
 	{Row: 120, API: "gateway", Pattern: "input[.\\[](?P<i>\\d+)\\]?: item type \\\"?(?P<type>\\w+)\\\"? is not supported", needles: []string{" is not supported"}, Meaning: "this provider does not take a kind of item in the history", Map: 'A', Mend: "item-type", Example: "input.4: item type \"compaction\" is not supported"},
 	{Row: 121, API: "openai", Pattern: "Invalid image in your last message", needles: []string{"invalid image in your last message"}, Meaning: "an image can't be read; the error does not say which", Map: 'E', Mend: "image", Example: "Invalid image in your last message. Please remove it and try again."},
 	{Row: 122, API: "openai", Pattern: "Invalid '?input\\[(?P<i>\\d+)\\]\\.(?P<f>content|output)[^':]{0,40}'?: empty (?:array|string)", needles: []string{"invalid "}, Meaning: "a message or an output is empty", Map: 'A', Mend: "empty", Example: "Invalid 'input[4].content': empty array. Expected an array with minimum length 1, but got an empty array instead."},
@@ -202,6 +203,7 @@ var limits = []limit{
 	{Kind: "image_generation_call", Field: "type", Check: "absent", Want: "-", Providers: []string{"compatible"}, When: "change", Mend: "tell"},
 	{Kind: "block", Field: "type", Check: "one-of", Want: "document,image,text,thinking,tool_result,tool_use", Providers: []string{"gateway"}, When: "change", Mend: "tell"},
 	{Kind: "block", Field: "cache_control", Check: "absent", Want: "-", Providers: []string{"gateway"}, When: "change", Mend: "drop"},
+	{Kind: "agent_message", Field: "type", Check: "absent", Want: "-", Providers: []string{"compatible"}, When: "change", Mend: "tell"},
 }
 
 // inputItems are the kinds of input item of the Responses API.

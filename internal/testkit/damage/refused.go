@@ -92,6 +92,7 @@ func ofResponses() []refusalCase {
 		{52, []string{callWith(`"id":"fc_1"`, `"id":"fc_1","namespace":7`), goodOutput}, "1 validation error: input.list[ResponseInputItem].@A.ResponseFunctionToolCall.namespace Input should be a valid string"},
 		{119, []string{callWith(`"id":"fc_1"`, `"id":"fc_1","namespace":7`), goodOutput}, "Something wrong with 'input[@A].namespace'."},
 		{120, []string{`!{"type":"compaction","encrypted_content":"gAAAAABtZXJlLXRlc3Q="}`}, `input.@A: item type "compaction" is not supported`},
+		{147, []string{`!{"type":"custom_tool_call","call_id":"call_1","name":"exec","input":"ls"}`, `{"type":"custom_tool_call_output","call_id":"call_1","output":"beds.csv"}`}, `input[@A]: unknown input item type: "custom_tool_call"`},
 		{122, []string{goodCall, `!{"type":"function_call_output","call_id":"call_1","output":""}`}, "Invalid 'input[@A].output': empty string. Expected a string with minimum length 1, but got an empty string instead."},
 	}
 }
