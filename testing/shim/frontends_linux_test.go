@@ -225,7 +225,7 @@ var flows = []flow{
 	{name: "new process, a torn end", damage: "torn", long: true},
 }
 
-// allFlowsVar has every flow run without the shim, too, and writes the table of docs/front-ends.md.
+// allFlowsVar has every flow run without the shim, too, and writes the table of docs/dev/testing.md.
 const allFlowsVar = "HIST_ALL_FLOWS"
 
 // TestFrontEnds plays failures, kills and damage with real front ends and the real client. Behind the shim the follow-up's

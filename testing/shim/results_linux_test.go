@@ -31,7 +31,7 @@ func (r *results) set(frontEnd, flow string, behind, carries bool) {
 }
 
 // flowsPage is the page that holds the tables of flows.
-const flowsPage = "../../docs/front-ends.md"
+const flowsPage = "../../docs/dev/testing.md"
 
 // write puts a table of the results into the page, with a row for each flow and a column for each front end.
 func (r *results) write(t *testing.T, table string, frontEnds, flows []string) {
