@@ -46,7 +46,7 @@ var operations = []struct {
 	{"cut four turns, and purge", cutAt(4, surgery.CutOptions{InPlace: true, Purge: true}), true},
 	{"cut in a turn, and purge", cutWithin(true), true},
 	{"cut in a turn", cutWithin(false), true},
-	{"cut in front of a turn", cutBefore, false},
+	{"cut in front of a turn", cutBefore, true},
 	{"slim to less", slimToLess, true},
 	{"slim to no images", slimmed(surgery.SlimOptions{Level: surgery.Shorter, DropThinking: true}), false},
 	{"redact", redactWords, false},
