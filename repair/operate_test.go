@@ -530,7 +530,7 @@ func TestJoinHealthySessions(t *testing.T) {
 // recordsIn are the records of a session, sorted, because those that stand twice may change places, and without notes of its client's
 // that no record goes with.
 func recordsIn(text []byte) (lines []string) {
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.SplitSeq(string(text), "\n") {
 		if r := gjson.Parse(line); r.Get("uuid").Exists() || r.Get("payload").Exists() || r.Get("parentId").Exists() {
 			lines = append(lines, line)
 		}
