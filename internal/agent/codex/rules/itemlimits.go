@@ -44,7 +44,11 @@ func (c *limitedItems) check(it item) *finding.Finding {
 		if string(it.Role) == "assistant" {
 			other = partOfPrompt
 		}
-		if list := codex.Field(it.Record, codex.FieldContent); !bytes.Contains(list, other) {
+		list := it.Spans[codex.FieldContent]
+		if codex.OneText(it.Record) { // which may be long
+			list.End = it.Spans[codex.FieldFirstText].Start
+		}
+		if !bytes.Contains(list.Of(it.Raw), other) {
 			return nil
 		}
 	case "response_item/function_call":
