@@ -248,9 +248,10 @@ func newMessage(stamp, role, phase string, parts []part) []byte {
 	}{"message", role, parts, phase})
 }
 
-// NewTokenCount writes a count of tokens without numbers: a record that every client can read, and that none sends or shows.
-func NewTokenCount(timestamp string) []byte {
-	return record(timestamp, nil, "event_msg", struct {
+// NewTokenCount writes a count of tokens without numbers, with an ordinal unless that is nil: a record that every client can read, and that
+// none sends or shows.
+func NewTokenCount(timestamp string, ordinal *int64) []byte {
+	return record(timestamp, ordinal, "event_msg", struct {
 		Type       string `json:"type"`
 		Info       any    `json:"info"`
 		RateLimits any    `json:"rate_limits"`

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/store"
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
@@ -24,7 +25,7 @@ func (h *Home) ownPast(ctx context.Context, src *source.Source, res *lint.Result
 	if gjson.GetBytes(line, "type").Str != "session_meta" || ordinal.Type != gjson.Number || began.IsZero() || res.Summary.Header.SubagentStart > 0 {
 		return
 	}
-	records, has := store.Past(ctx, res.Summary.Header, began, rewritten, find)
+	records, has := store.Past(ctx, res.Summary.Header, began, rewritten, find, func(path string) [][]byte { return h.keptOf(ctx, path) })
 	header := session.Pos{Line: 1}
 	f.Edits = []lint.Edit{
 		{At: header, Op: lint.Splice, Cuts: []session.Cut{
@@ -45,6 +46,10 @@ func (h *Home) ownPast(ctx context.Context, src *source.Source, res *lint.Result
 			n++
 		}
 		f.Edits = append(f.Edits, lint.Edit{At: header, Op: lint.After, New: lint.Content{Literal: r.Line, Numbered: jumps}})
+	}
+	if jumps { // the number that the header had is no sign of a loss
+		was := ordinal.Int()
+		f.Edits = append(f.Edits, lint.Edit{At: header, Op: lint.After, New: lint.Content{Literal: codex.NewTokenCount(gjson.GetBytes(line, "timestamp").String(), &was), Numbered: true}})
 	}
 	f.Fix, f.Source = lint.Recovered, "the ancestors' records"
 	switch {
@@ -67,6 +72,31 @@ func (h *Home) ownPast(ctx context.Context, src *source.Source, res *lint.Result
 		f.Source = ""
 	}
 	res.Summary.Header.BaseOrdinal = 0 // the copy's records are numbered from 0
+}
+
+// keptOf are the records that a repair of an ancestor would give back to it, as they would stand in its file.
+func (h *Home) keptOf(ctx context.Context, path string) (lines [][]byte) {
+	src, err := source.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer src.Close()
+	name := lint.NameOf(path, true)
+	kept := func(ctx context.Context, _, dir, base string) check.Kept {
+		return Kept(ctx, dir, base, func() []string { return nil }, NewForks())
+	}
+	res, err := lint.Source(ctx, src, lint.Options{Name: name, Agent: codex.Name, Home: h.dir, Kept: kept})
+	if err != nil {
+		return nil
+	}
+	for i := range res.Findings {
+		for _, e := range res.Findings[i].Edits {
+			if e.Op == lint.Restore {
+				lines = append(lines, e.New.Literal)
+			}
+		}
+	}
+	return lines
 }
 
 // firstLine is a session's first line; nil if it can't be read, which lint has reported.

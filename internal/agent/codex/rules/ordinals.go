@@ -229,7 +229,7 @@ func (c *ordinalChecker) reuse() {
 	c.run.report(finding.Finding{
 		Rule: ruleOrdinalReuse, Impact: finding.Shows, Fix: finding.Exact, Pos: c.at.Pos, Offset: c.at.Offset, Record: "event_msg/token_count",
 		Message: "the session ends with fractional token counts: clients before 0.154 give what they write next an ordinal that is already taken, and stop showing new turns",
-		Edits:   []finding.Edit{{At: c.at.Pos, Op: finding.After, Tail: true, New: finding.Content{Literal: codex.NewTokenCount(string(c.stamp))}}},
+		Edits:   []finding.Edit{{At: c.at.Pos, Op: finding.After, Tail: true, New: finding.Content{Literal: codex.NewTokenCount(string(c.stamp), nil)}}},
 	})
 }
 

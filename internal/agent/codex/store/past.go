@@ -33,9 +33,9 @@ const clocks = time.Minute
 // from a copy and went on (rewritten) has other records under the same ordinals, which their times show.
 //
 // An ancestor is read as a repair reads it, and in the order of its ordinals: what broke its lines, or put them elsewhere, does not
-// cost the fork its past.
-func Past(ctx context.Context, h session.Info, began time.Time, rewritten bool, find func(rolloutID string) string) (records []PastRecord, has Extent) {
-	p := past{ctx: ctx, find: find, slack: clocks}
+// cost the fork its past. kept are the records that a repair would give back to the ancestor at a path, from elsewhere.
+func Past(ctx context.Context, h session.Info, began time.Time, rewritten bool, find func(rolloutID string) string, kept func(path string) [][]byte) (records []PastRecord, has Extent) {
+	p := past{ctx: ctx, find: find, kept: kept, slack: clocks}
 	if rewritten {
 		p.slack = 0
 	}
@@ -64,6 +64,7 @@ const (
 type past struct {
 	ctx     context.Context
 	find    func(rolloutID string) string
+	kept    func(path string) [][]byte
 	slack   time.Duration // by how much a record may be younger than the fork
 	records []PastRecord
 	err     error
@@ -74,6 +75,7 @@ type ancestor struct {
 	header  session.Info
 	began   time.Time
 	records []numbered // in the order of their ordinals
+	kept    bool       // some of them come from elsewhere, where not all that an ancestor holds is kept
 }
 
 // numbered is a record that has an ordinal, or a damaged line behind the record with it.
@@ -162,6 +164,11 @@ func (p *past) read(path string, end int64) (a ancestor, ok bool) {
 		}
 	}
 	p.err = errors.Join(p.err, p.ctx.Err())
+	for _, line := range p.kept(path) {
+		if n := gjson.GetBytes(line, "ordinal"); n.Type == gjson.Number && n.Int() < end {
+			a.records, a.kept = append(a.records, numbered{PastRecord{line, false}, n.Int(), Written(line), 0}), true
+		}
+	}
 	slices.SortStableFunc(a.records, func(x, y numbered) int { return cmp.Compare(x.ordinal, y.ordinal) })
 	return a, true
 }
@@ -181,7 +188,7 @@ func (p *past) take(from ancestor, next, end int64, before time.Time) Extent {
 			return Ends
 		default:
 			switch {
-			case r.ordinal > next && next == first && len(damaged) == 0:
+			case r.ordinal > next && next == first && len(damaged) == 0 && !from.kept:
 				has = Ends // there is no trace of what the ancestor began with
 			case r.ordinal > next:
 				has = min(has, Parts)
@@ -191,10 +198,13 @@ func (p *past) take(from ancestor, next, end int64, before time.Time) Extent {
 			next = r.ordinal + 1
 		}
 	}
-	if next != end {
-		return Ends
+	switch {
+	case next == end:
+		return has
+	case from.kept && next > first: // the fork's own records tell by their numbers that some are missing in front of them
+		return min(has, Parts)
 	}
-	return has
+	return Ends
 }
 
 // damage returns an error that is not the end of the file.
