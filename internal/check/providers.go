@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Provider is a kind of model API, described by what it is known to refuse. A session is not judged by what is uncertain. docs/dev/codex-behaviour.md names the source of each fact.
+// Provider is a kind of model API, described by what it is known to refuse. A session is not judged by what is uncertain. docs/dev/providers.md names the source of each fact.
 type Provider struct {
 	Name      string
 	Messages  bool // it is one of the Messages API; the fields below are of the other

@@ -52,7 +52,7 @@ func TestPastOfDamagedAncestor(t *testing.T) {
 			t.Fatal(err)
 		}
 		of := session.Info{BaseThread: "base", BaseOrdinal: 5}
-		got, has := Past(t.Context(), of, began, false, func(string) string { return path })
+		got, has := Past(t.Context(), of, began, false, func(string) string { return path }, func(string) [][]byte { return nil })
 		if len(got) != c.want || has != c.has {
 			t.Errorf("%s: %d records, extent %v; want %d, %v", name, len(got), has, c.want, c.has)
 		}
