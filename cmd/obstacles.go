@@ -5,11 +5,9 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/agent/homes"
@@ -18,6 +16,7 @@ import (
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/preresume"
 	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/internal/shim"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -224,7 +223,7 @@ func (w written) tooNew(ctx context.Context) (list []obstacle) {
 		if len(client) == 0 {
 			continue
 		}
-		has := versionOf(ctx, client[0])
+		has := numberForm.FindString(shim.SaidVersion(ctx, client[0]))
 		if has == "" {
 			continue
 		}
@@ -258,22 +257,6 @@ func (w written) tooNew(ctx context.Context) (list []obstacle) {
 const anyThread = "00000000-0000-7000-8000-000000000000"
 
 var numberForm = regexp.MustCompile(`\b(\d+)\.(\d+)\.(\d+)\b`)
-
-// versionWait is how long a client may take to say its version.
-const versionWait = 3 * time.Second
-
-// versionOf is the version of the client that a user would run, "" if it is not known.
-func versionOf(ctx context.Context, client string) string {
-	ctx, cancel := context.WithTimeout(ctx, versionWait)
-	defer cancel()
-	c := exec.CommandContext(ctx, client, "--version")
-	c.WaitDelay = time.Second
-	out, err := c.Output()
-	if err != nil {
-		return ""
-	}
-	return numberForm.FindString(string(out))
-}
 
 // older says whether a version comes before another; one that can't be read does not.
 func older(version, than string) bool {

@@ -192,7 +192,8 @@ func clientOf(program *front.Program) string {
 // versionTimeout is how long a client may take to print its version.
 const versionTimeout = 5 * time.Second
 
-func versionOf(ctx context.Context, client string) string {
+// SaidVersion is what a client prints when it is asked for its version, "" if it does not answer in time.
+func SaidVersion(ctx context.Context, client string) string {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
 	c := exec.CommandContext(ctx, client, "--version")
@@ -201,7 +202,12 @@ func versionOf(ctx context.Context, client string) string {
 	if err != nil {
 		return ""
 	}
-	words := strings.Fields(string(out))
+	return string(out)
+}
+
+// versionOf is the version of a Codex client, which stands behind its name.
+func versionOf(ctx context.Context, client string) string {
+	words := strings.Fields(SaidVersion(ctx, client))
 	if len(words) == 0 {
 		return ""
 	}
