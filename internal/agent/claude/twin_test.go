@@ -65,7 +65,7 @@ func TestEndOfAnotherSession(t *testing.T) {
 	if len(found) != 1 || found[0].Impact != lint.Loses || !strings.Contains(found[0].Message, goodName) {
 		t.Errorf("its end: %v", found)
 	}
-	if found := foundBeside(t, map[string]string{twinName: end(twinName)}, twinName); len(found) != 1 || found[0].Impact != lint.Notes {
+	if found := foundBeside(t, map[string]string{twinName: end(twinName)}, twinName); len(found) != 1 || found[0].Impact != lint.Loses || found[0].Fix != lint.StandIn {
 		t.Errorf("alone: %v", found)
 	}
 }

@@ -32,6 +32,7 @@ type Fault struct {
 const (
 	noWords      = "(no output)"
 	LostPrompt   = "[hist: a prompt stood here; its text was lost from the session file]"
+	LostHead     = "[hist: this session began before what follows; its beginning was lost from the session file]"
 	EmptyPrompt  = "[hist: this prompt is empty in the session file]"
 	LostText     = "[hist: the text of this answer is not in the session file]"
 	LostResult   = "[hist: the output of this call was lost from the session file; its outcome is unknown. Check the state before running it again.]"

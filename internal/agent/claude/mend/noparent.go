@@ -227,7 +227,9 @@ func (c *Checker) broken(children []*node) {
 		switch {
 		case to == nil:
 			d.Impact, d.Fix = finding.Notes, finding.NoFix
-			c.begunElsewhere(n, d)
+			if !c.begunElsewhere(n, d) && c.headLost(n) {
+				c.tellLostHead(n, d)
+			}
 			continue
 		case d.Impact == finding.Notes:
 			d.Message += "; the client takes the record before it in time"
@@ -241,19 +243,41 @@ func (c *Checker) broken(children []*node) {
 }
 
 // begunElsewhere says of a record with nothing in front of it where its parent is. If another session of the folder has both, this file is
-// the end of that one: a resume that failed left it, and its client sends no more than stands here.
-func (c *Checker) begunElsewhere(n *node, d *draft) {
+// the end of that one: a resume that failed left it, and its client sends no more than stands here. It returns false if it is in none.
+func (c *Checker) begunElsewhere(n *node, d *draft) bool {
 	parent, _, source := c.elsewhere(n.Parent)
 	if parent == nil || parent.Side || c.opts.Beside == nil {
 		d.Message += "; nothing comes before it"
-		return
+		return false
 	}
 	if same, _ := c.opts.Beside.Record(n.UUID, func([]byte) bool { return true }); same == nil {
 		d.Message += " but in " + source
-		return
+		return true
 	}
 	d.Impact, d.always = finding.Loses, true
 	d.Message = "the file begins in the middle of a conversation that stands elsewhere (" + source + "): resume that one; of this one the client sends only what is here"
+	return true
+}
+
+// headLost says whether a record with nothing in front of it shows that the file's beginning is lost. No client begins a file with a prompt
+// that hangs on something else: of 1,400 published files none does, while 55 that were kept from some checkpoint on begin with what the
+// client adds behind an answer, which is why that alone is no sign.
+func (c *Checker) headLost(n *node) bool {
+	if !n.IsPrompt() || n.Side || n.Meta || n.AsksNothing || n.Summary || n.Filler || n.Parent == "" || c.opts.SubAgent {
+		return false
+	}
+	return !slices.ContainsFunc(c.nodes[:n.index], func(m *node) bool { return !m.Side && m.Role != content.RoleOther })
+}
+
+// tellLostHead puts a prompt in front of the record that tells the model that the beginning is lost.
+func (c *Checker) tellLostHead(n *node, d *draft) {
+	d.Impact, d.Fix, d.always = finding.Loses, finding.StandIn, true
+	d.Message = "the file begins with a prompt that follows something: what was said before is lost, and the client sends only what is here"
+	m := format.Made{UUID: n.Parent, When: n.When, Typ: "user", Message: format.Object{"role": "user", "content": content.LostHead}}
+	if m.When != 0 {
+		m.When--
+	}
+	c.insert(d, m, n, finding.Before)
 }
 
 // A client from 1.0.72 to 2.0.1 that resumes a session in a terminal goes on in a new file: in front stand the titles of the older
