@@ -20,6 +20,7 @@ type messageChecker struct {
 	cutPrompt tornPrompt  // the newest of them that was cut inside its text
 	whole     tornPrompt  // one that another file has whole, which takes its place
 	lastShown session.Pos // the newest event that showed a prompt, or began or ended a turn
+	shown     shownPrompt // the newest event that showed a prompt
 	alone     alonePrompts
 	mute      promptless
 
@@ -231,6 +232,7 @@ func (c *messageChecker) promptShown(rec *session.Record, t *witness, again bool
 	default:
 		c.lostPrompt(rec, t)
 	}
+	c.shown = shownPrompt{text, codex.SumOf(rec, codex.FieldItemID), rec.Pos}
 	c.unshown, c.lastShown, c.cutPrompt, c.whole = c.unshown[:0], rec.Pos, tornPrompt{}, tornPrompt{}
 }
 
@@ -256,6 +258,8 @@ func (c *messageChecker) lostPrompt(rec *session.Record, t *witness) {
 		}
 	} else if h := c.run.holes.Newest(c.lastShown, rec.Pos); h != nil && shows(rec) {
 		c.lost(h, t, "prompt")
+	} else if c.run.paginated && len(c.unshown) == 0 && c.shown.again(rec, c.lastShown) {
+		c.shownTwice(rec)
 	} else if !c.run.paginated && len(c.unshown) == 0 && shows(rec) { // otherwise it shows an item that was damaged
 		c.alone.shown(t, shownText(rec))
 	}
