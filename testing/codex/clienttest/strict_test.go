@@ -87,6 +87,9 @@ var unsent = map[string][]string{
 	"0.145.0": {"duplicate-item-id"},
 }
 
+// longContent is the row of a message with too many parts: it is found and told, and no repair shortens it.
+const longContent = 12
+
 // TestRefusedSessions has clients resume the copies of sessions with each fault that an API names by its place: what they send is taken.
 func TestRefusedSessions(t *testing.T) {
 	if testing.Short() {
@@ -94,7 +97,7 @@ func TestRefusedSessions(t *testing.T) {
 	}
 	clientsSince(t, Newest, func(t *testing.T, bin Binary) {
 		for _, c := range damage.RefusedSessions() {
-			if c.Agent != "codex" {
+			if c.Agent != "codex" || c.Row == longContent {
 				continue
 			}
 			name := fixtureName(c.Data)
