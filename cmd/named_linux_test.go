@@ -24,8 +24,17 @@ func TestNamesAreTaken(t *testing.T) {
 	s.must(err)
 	odd := s.write(".codex/sessions/2026/11/27/saved copy.jsonl", strings.ReplaceAll(string(text), id, "01a21a99-4980-70c0-b571-8db9bd897c2f"), 0o600)
 	commands := [][]string{
-		{"lint"}, {"show"}, {"repair", "-n"}, {"pre-resume"}, {"cut", "-n", "--last", "1"}, {"fork", "-n"}, {"slim", "-n"}, {"redact", "--list"},
-		{"export"}, {"handoff", "-n", "--to", "claude"}, {"move", "-n", "--to", s.home},
+		{"lint"},
+		{"show"},
+		{"repair", "-n"},
+		{"pre-resume"},
+		{"cut", "-n", "--last", "1"},
+		{"fork", "-n"},
+		{"slim", "-n"},
+		{"redact", "--list"},
+		{"export"},
+		{"handoff", "-n", "--to", "claude"},
+		{"move", "-n", "--to", s.home},
 	}
 	for _, name := range []string{id, id[:idDigits], id[:8], "nightly job", path, odd, "01a21a99-4980"} {
 		for _, c := range commands {

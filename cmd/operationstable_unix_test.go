@@ -37,8 +37,15 @@ func TestOperationsRefuse(t *testing.T) {
 		sound, damaged := write("sound.jsonl", of.sound), write("damaged.jsonl", of.damaged)
 		to := map[string]string{"codex": "claude", "claude": "codex", "pi": "codex"}[agent]
 		operations := [][]string{
-			{"slim"}, {"slim", "-i"}, {"cut", "--after-turn", "1"}, {"cut", "-i", "--after-turn", "1", "--purge"}, {"fork"}, {"redact", "--pattern", "the"},
-			{"redact", "-i", "--pattern", "the"}, {"join"}, {"handoff", "--to", to},
+			{"slim"},
+			{"slim", "-i"},
+			{"cut", "--after-turn", "1"},
+			{"cut", "-i", "--after-turn", "1", "--purge"},
+			{"fork"},
+			{"redact", "--pattern", "the"},
+			{"redact", "-i", "--pattern", "the"},
+			{"join"},
+			{"handoff", "--to", to},
 		}
 		if agent == "codex" { // the others' are found by their folder
 			operations = append(operations, []string{"move", "--to", "/srv/new"})
