@@ -274,7 +274,7 @@ func (d *doctor) write(to io.Writer, width int) error {
 		line("fine: %s (all: %s, %s)", count(d.sound, "session", "sessions"), strings.Join(of, ", "), bytesOf(d.bytes))
 	}
 	if len(d.patients) > 0 {
-		last := fmt.Sprintf("\nhist explain %s says what the first means", d.patients[0].rule)
+		last := fmt.Sprintf("\nhist explain %s says what is wrong with the first", d.patients[0].rule)
 		if slices.ContainsFunc(d.patients, func(p patient) bool { return p.fixable || p.option != "" }) {
 			last += "; hist repair makes copies, and leaves the originals alone"
 		}

@@ -132,6 +132,10 @@ func (e *env) explain(c *cli.Context, w *bufio.Writer, st *styles) error {
 			listRules(w, st, found, width)
 			break
 		}
+		if words := termExplained(name); words != "" {
+			fmt.Fprintln(w, folded(words, width, 2))
+			continue
+		}
 		r, err := ruleNamed(name)
 		if err != nil {
 			return err
@@ -146,6 +150,17 @@ func (e *env) explain(c *cli.Context, w *bufio.Writer, st *styles) error {
 		}
 	}
 	return w.Flush()
+}
+
+// termExplained says what an impact or a kind of fix means, as lint prints it; "" for another word.
+func termExplained(word string) string {
+	if i, err := lint.ParseImpact(word); err == nil {
+		return word + ", an impact: " + i.Meaning()
+	}
+	if f, err := lint.ParseFix(word); err == nil {
+		return word + ", a kind of fix: " + f.Meaning()
+	}
+	return ""
 }
 
 // rulesWith are the rules in whose name or title a word stands.

@@ -137,13 +137,16 @@ func (t *listTable) threads(list []*glance.Session) []*glance.Session {
 func threadKey(s *glance.Session) string { return s.Agent.Name + " " + strings.ToLower(s.Thread) }
 
 // repaired is the thread that is a session's repaired copy, "" if there is none.
-func (t *listTable) repaired(s *glance.Session) string {
-	src, err := source.Open(s.Path)
+func (t *listTable) repaired(s *glance.Session) string { return copyOf(t.ctx, t.copies, s.Path) }
+
+// copyOf is the thread that is the repaired copy of the session in a file, "" if there is none.
+func copyOf(ctx context.Context, known *copies.Copies, path string) string {
+	src, err := source.Open(path)
 	if err != nil {
 		return ""
 	}
 	defer src.Close()
-	return t.copies.Of(t.ctx, src.Real, src.Info.Size()).Thread
+	return known.Of(ctx, src.Real, src.Info.Size()).Thread
 }
 
 // row is a session as it is listed.
@@ -291,7 +294,7 @@ func (t *listTable) write(w io.Writer, list []*glance.Session, more int, now tim
 		fmt.Fprintln(w, "hist doctor says what to do about the damaged ones")
 	}
 	if i := slices.IndexFunc(rows, func(r row) bool { return r.gone }); i >= 0 && t.width > 0 {
-		fmt.Fprintln(w, folded("if a directory that is gone was moved: "+format.Command(moveAll(list[i].CWD)...), t.width, 2))
+		fmt.Fprintf(w, "if a directory that is gone was moved:\n  %s\n", format.Command(moveAll(list[i].CWD)...))
 	}
 	if more > 0 {
 		_, err := fmt.Fprintf(w, "%d more: --limit %d\n", more, len(list)+more)

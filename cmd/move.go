@@ -60,6 +60,9 @@ func (e *env) move(c *cli.Context) error {
 		return usage("%w", err)
 	}
 	bundled := c.NArg() == 1 && repair.IsBundle(c.Args().First())
+	if c.String("to") == "DIRECTORY" {
+		return usage("--to DIRECTORY stands for where the project is now; put that in its place")
+	}
 	if c.String("to") != "" {
 		if opts.To, err = filepath.Abs(c.String("to")); err != nil {
 			return err

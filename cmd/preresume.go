@@ -295,8 +295,8 @@ func (p *preRun) find() (target, error) {
 		if h.agent.Last != nil {
 			where += "; the client would silently begin a new one"
 		}
+		where += passedOver(ctx, h, p.cwd, any)
 		if p.cwd != "" {
-			where += passedOver(ctx, h, p.cwd, any)
 			if p.resume {
 				where += maybeMoved(ctx, p.cwd)
 			}

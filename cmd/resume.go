@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/copies"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/preresume"
 )
@@ -100,10 +101,16 @@ func (p *preRun) consents(a *preresume.Answer) error {
 	if err := p.show(a); err != nil {
 		return err
 	}
+	copied := copyOf(p.c.Context, copies.New(), a.Path)
+	if copied != "" {
+		p.env.complain("note: it has a repaired copy: " + format.Command("hist", "resume", copied) + " goes on with that")
+	}
 	ok, err := p.env.agreed("Repair it in place, and resume it? (hist undo takes the repair back)")
 	switch {
 	case err != nil:
 		return err
+	case !ok && copied != "":
+		return &exitError{ExitFindings, fmt.Errorf("nothing was changed; its repaired copy is there: %s", format.Command("hist", "resume", copied))}
 	case !ok:
 		return &exitError{ExitFindings, fmt.Errorf("nothing was changed; %s makes a repaired copy and leaves the original alone", format.Command("hist", "repair", repairOperand(a)))}
 	}

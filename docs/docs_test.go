@@ -319,7 +319,7 @@ func TestConfigKeys(t *testing.T) {
 			t.Fatalf("exit code %d: %s", code, out)
 		}
 		_, list, _ := strings.Cut(strings.TrimSpace(out), "; it takes ")
-		list, _, _ = strings.Cut(list, "; see ")
+		list, _, _ = strings.Cut(list, "; until ")
 		return list
 	}
 	var keys []string

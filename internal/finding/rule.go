@@ -22,6 +22,15 @@ var impactNames = [...]string{"notes", "shows", "loses", "rejects", "blocks"}
 // String is the impact's name, as it is printed and as --fail-on takes it.
 func (i Impact) String() string { return impactNames[i] }
 
+var impactMeanings = [...]string{
+	"nothing is lost; worth knowing", "the model is sent all of the history, but the client shows it wrongly",
+	"the client resumes, but drops, replaces or repeats a part of the history", "the client resumes, and the model's API refuses what it sends",
+	"the client refuses to resume",
+}
+
+// Meaning says what the impact means, in a clause.
+func (i Impact) Meaning() string { return impactMeanings[i] }
+
 // ParseImpact reads an impact's name.
 func ParseImpact(s string) (Impact, error) {
 	for i, name := range impactNames {
@@ -56,6 +65,14 @@ var fixNames = [...]string{"none", "exact", "recovered", "stand-in", "set-aside"
 
 // String is the fix's name, as it is printed and as --only takes it.
 func (f Fix) String() string { return fixNames[f] }
+
+var fixMeanings = [...]string{
+	"it is only reported", "bytes are moved or decoded; nothing is invented, and nothing that can be read is lost", "the lost content was found elsewhere, and is put back",
+	"a placeholder tells the model that the content is lost", "what can't be kept leaves the session, and the record of the run keeps it",
+}
+
+// Meaning says what a repair of this kind does, in a clause.
+func (f Fix) Meaning() string { return fixMeanings[f] }
 
 // ParseFix reads a fix's name.
 func ParseFix(s string) (Fix, error) {

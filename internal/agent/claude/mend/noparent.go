@@ -259,11 +259,11 @@ func (c *Checker) begunElsewhere(n *node, d *draft) bool {
 	return true
 }
 
-// headLost says whether a record with nothing in front of it shows that the file's beginning is lost. No client begins a file with a prompt
-// that hangs on something else: of 1,400 published files none does, while 55 that were kept from some checkpoint on begin with what the
+// headLost says whether a record with nothing in front of it shows that the file's beginning is lost. No client that goes on in the same file
+// begins one with a prompt that hangs on something else: of 1,400 published files none does, while 55 that were kept from some checkpoint on begin with what the
 // client adds behind an answer, which is why that alone is no sign.
 func (c *Checker) headLost(n *node) bool {
-	if !n.IsPrompt() || n.Side || n.Meta || n.AsksNothing || n.Summary || n.Filler || n.Parent == "" || c.opts.SubAgent {
+	if !n.IsPrompt() || n.Side || n.Meta || n.AsksNothing || n.Summary || n.Filler || n.Parent == "" || c.opts.SubAgent || format.Before(n.Version, goesOnInFile) {
 		return false
 	}
 	return !slices.ContainsFunc(c.nodes[:n.index], func(m *node) bool { return !m.Side && m.Role != content.RoleOther })

@@ -133,7 +133,22 @@ func (c *Checker) counts(at session.Pos) bool {
 			}
 		}
 	}
-	return c.sentLines[at.Line] || c.half[at.Line] || !c.leftLines[at.Line] && !c.other[at.Line] || at.Line == c.leafAt.Pos.Line && c.endUnread()
+	unread := !c.leftLines[at.Line] && !c.other[at.Line]
+	return c.sentLines[at.Line] || (c.half[at.Line] || unread) && !c.summedUp(at) || at.Line == c.leafAt.Pos.Line && c.endUnread()
+}
+
+// summedUp says whether a place is in front of the compaction with which what is sent begins, and all that this has kept is there: whatever
+// stood on an unreadable line there, the client does not send it any more.
+func (c *Checker) summedUp(at session.Pos) bool {
+	first := c.sentSet.tip
+	for first != nil && first.up != nil {
+		first = first.up
+	}
+	if first == nil || first.Role != content.RoleBoundary || first.new != nil || first.Parent != "" || !at.Less(first.Pos()) {
+		return false
+	}
+	_, whole := keptBy(first, &c.ids)
+	return whole
 }
 
 // endUnread says whether the newest client begins elsewhere because it can't read the record that names the session's end.
