@@ -19,7 +19,7 @@ import (
 
 func undoCommand(e *env) *cli.Command {
 	return &cli.Command{
-		Name: "undo", Usage: "undo a repair, byte for byte", ArgsUsage: "[RUN [SESSION ...]]",
+		Name: "undo", Usage: "undo a repair, a move or another change, byte for byte", ArgsUsage: "[RUN [SESSION ...]]",
 		Description: "RUN is the id that repair printed, or its beginning; without it, the newest repair that has not been undone. If a session\nhas changed since the repair, nothing is undone; with SESSION, only these sessions of the run count.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "change nothing, only say what would be done", DisableDefaultText: true},

@@ -11,7 +11,7 @@ var welcomeLines = []sample{
 	{"hist repair ID", "make a copy of one that resumes; the original stays as it is"},
 	{"hist resume", "check the last session of this directory, repair it if need be, go on"},
 	{"hist list", "all sessions: title, age, health"},
-	{"hist undo", "take the last repair back"},
+	{"hist undo", "take the last repair or other change back"},
 }
 
 // welcome says in ten lines what can be done now.

@@ -93,7 +93,8 @@ type exporter struct {
 	s      *Session
 	opts   ExportOptions
 	fence  string
-	turn   int
+	turn   int // whose heading was written last
+	in     int // that of the item in hand
 	who    string
 	images int
 	err    error
@@ -128,9 +129,8 @@ func (e *exporter) end() error {
 
 // item writes one item of the history.
 func (e *exporter) item(it *session.Item, sent bool) {
-	if it.Turn != e.turn && it.Turn > 0 {
-		e.turn, e.who = it.Turn, ""
-		e.heading(fmt.Sprintf("Turn %d", it.Turn), "##")
+	if it.Turn > 0 {
+		e.in = it.Turn
 	}
 	mark := ""
 	if !sent {
@@ -163,6 +163,14 @@ func (e *exporter) item(it *session.Item, sent bool) {
 	}
 }
 
+// begin writes the heading of the turn, in front of the first thing of it that is shown.
+func (e *exporter) begin() {
+	if e.in != e.turn {
+		e.turn, e.who = e.in, ""
+		e.heading(fmt.Sprintf("Turn %d", e.in), "##")
+	}
+}
+
 func (e *exporter) heading(text, sign string) {
 	if e.opts.Plain {
 		fmt.Fprintf(e.w, "\n== %s\n", text)
@@ -176,6 +184,7 @@ func (e *exporter) spoken(role, mark, text string) {
 	if role == "" {
 		role = "user"
 	}
+	e.begin()
 	if who := role + mark; who != e.who {
 		e.who = who
 		e.heading(strings.ToUpper(role[:1])+role[1:]+mark, "###")
@@ -191,6 +200,7 @@ func (e *exporter) folded(title, text string, code bool) {
 	if text = strings.TrimRight(text, "\n"); text == "" && strings.HasPrefix(title, "Context") {
 		return
 	}
+	e.begin()
 	if e.opts.Plain {
 		fmt.Fprintf(e.w, "\n-- %s\n%s\n", title, text)
 		return
@@ -221,11 +231,13 @@ func (e *exporter) clipped(text string) string {
 func (e *exporter) image(p Part) {
 	switch {
 	case p.URL != "":
+		e.begin()
 		e.line("\nimage: " + oneLine(p.URL))
 		return
 	case p.Image == "":
 		return
 	}
+	e.begin()
 	e.images++
 	data, err := base64.StdEncoding.DecodeString(p.Image)
 	if err != nil || e.opts.Image == nil {
