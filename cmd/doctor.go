@@ -151,7 +151,7 @@ func (d *doctor) session(r linted) error {
 	}
 	d.perAgent[p.agent]++
 	d.wrote.add(r.result.Summary, r.target.path)
-	if dir := r.result.Summary.Header.CWD; r.target.home != "" && dir != "" {
+	if dir := r.result.Summary.Header.CWD; r.target.home != "" && dir != "" && r.repaired == "" { // nobody goes on with one that has a copy
 		d.worksIn[dir] = append(d.worksIn[dir], r.target.path)
 	}
 	if a := all.Named(p.agent); a != nil && a.Home != nil && a.Due != nil && a.Due(r.target.path) != "" {
