@@ -375,6 +375,15 @@ func (l law) undone(t *testing.T, h operatedHome) string {
 	return ""
 }
 
+// everyNth is how far it is from one step at which an operation is disturbed to the next: n, and 11 with -long. An operation takes some
+// hundred, of which most are the same few for another file; each begins at another one.
+func everyNth(n int) int {
+	if *testkit.Long {
+		return 11
+	}
+	return n
+}
+
 // TestOperationsCutOff ends each operation after each of its steps, and with a disk that is full earlier or later: each file is then the old
 // one or the new one, undo brings every byte back, and a second try comes to the same end as if nothing had been.
 func TestOperationsCutOff(t *testing.T) {
@@ -382,7 +391,7 @@ func TestOperationsCutOff(t *testing.T) {
 	for i, c := range testkit.Sample(operationCases(), 4, 0) {
 		t.Run(c.String(), func(t *testing.T) {
 			l := c.undisturbed(t, home)
-			for at := 1 + i%testkit.Stride(29); at <= l.steps; at += testkit.Stride(29) {
+			for at := 1 + i%everyNth(29); at <= l.steps; at += everyNth(29) {
 				l.cutOff(t, fmt.Sprintf("killed after step %d of %d", at, l.steps), func(h operatedHome) bool {
 					code, _ := h.hist(t, append([]string{dieAt + "=" + strconv.Itoa(at)}, l.env...), l.args...)
 					return code == -1
@@ -412,7 +421,7 @@ func TestOperationsAndAClient(t *testing.T) {
 			if c.args[0] == "join" {
 				path = c.args[2]
 			}
-			for at := 1 + i%testkit.Stride(37); at <= l.steps; at += testkit.Stride(37) {
+			for at := 1 + i%everyNth(37); at <= l.steps; at += everyNth(37) {
 				h := home.another(t)
 				code, out := h.hist(t, append([]string{appendAt + "=" + strconv.Itoa(at) + " " + h.path(path)}, l.env...), l.args...)
 				holders := l.holders(t, h)
