@@ -33,10 +33,10 @@ func TestManyBadImages(t *testing.T) {
 	text := readFixture(t, filepath.Join(fixtures, "codex", "rules", "bad-image", "ok.jsonl"))
 	part := []byte(`{"type":"input_image","image_url":"data:image/png;base64,.."}`)
 	at := bytes.Index(text, []byte(`{"type":"input_image"`))
-	many := append(bytes.Clone(text[:at]), bytes.Repeat(append(bytes.Clone(part), ','), 1<<15)...)
+	many := append(bytes.Clone(text[:at]), bytes.Repeat(append(bytes.Clone(part), ','), 1<<14)...)
 	many = append(many, text[at:]...)
 	res, err := Session(context.Background(), bytes.NewReader(many), Options{})
-	if err != nil || len(res.Findings) != 1<<15 {
+	if err != nil || len(res.Findings) != 1<<14 {
 		t.Fatalf("%v, %d findings", err, len(res.Findings))
 	}
 	last := res.Findings[len(res.Findings)-1].Edits[0].Cuts[0]

@@ -9,10 +9,11 @@ import (
 // A session may have a finding on each of millions of lines, so what is kept of them is bounded. Of unreadable lines in a
 // row, the first have findings of their own and one finding counts the rest. Beyond maxFindings in all, one finding for each
 // rule counts all others; a repair mends the first ones and then lints again. What it mends and what it leaves are counted apart,
-// so that many notes never keep it from mending.
+// and no rule has more than maxOfRule, so that many notes never keep it from mending: some become notes only at the end.
 const (
 	singlyInRow = 16
 	maxFindings = 1 << 15
+	maxOfRule   = maxFindings / 2
 )
 
 // row is a row of unreadable lines, each found by a rule that has Rows.
@@ -49,8 +50,9 @@ func (r *Run) inRow(f *finding.Finding) bool {
 
 // tooMany returns true if there are so many findings that this one is only counted.
 func (r *Run) tooMany(f *finding.Finding) bool {
-	if alike := r.alike(f); *alike < maxFindings {
+	if alike := r.alike(f); *alike < maxFindings && r.listed[f.Rule] < maxOfRule {
 		*alike++
+		r.listed[f.Rule]++
 		return false
 	}
 	if at, ok := r.more[f.Rule]; ok {
@@ -63,7 +65,7 @@ func (r *Run) tooMany(f *finding.Finding) bool {
 	}
 	r.more[f.Rule] = len(r.findings)
 	f.Edits, f.Count, f.More = nil, 1, true
-	f.Message += fmt.Sprintf("; the file has more than %d findings, so this one counts all that remain of its rule; they are listed once the ones before them are repaired", maxFindings)
+	f.Message += fmt.Sprintf("; the file has more than %d findings of its rule, or %d in all, so this one counts all that remain of its rule; they are listed once the ones before them are repaired", maxOfRule, maxFindings)
 	return false
 }
 

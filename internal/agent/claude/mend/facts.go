@@ -106,6 +106,7 @@ type fileFacts struct {
 type verdict struct {
 	found                []*draft
 	sentLines, leftLines map[int64]bool
+	summaryAt            *session.Pos // where the compaction stands with which what is sent begins; see summary
 	sentSet              *nodeSet
 	circled              *nodeSet // what is sent of the file as it is, if the way up leads into a circle of parents; otherwise nil
 	mended               *view    // as the tree was last

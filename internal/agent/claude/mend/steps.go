@@ -140,15 +140,25 @@ func (c *Checker) counts(at session.Pos) bool {
 // summedUp says whether a place is in front of the compaction with which what is sent begins, and all that this has kept is there: whatever
 // stood on an unreadable line there, the client does not send it any more.
 func (c *Checker) summedUp(at session.Pos) bool {
+	return at.Less(c.summary())
+}
+
+// summary is where that compaction stands, nowhere if there is none, or not all that it has kept.
+func (c *Checker) summary() session.Pos {
+	if c.summaryAt != nil {
+		return *c.summaryAt
+	}
+	c.summaryAt = new(session.Pos)
 	first := c.sentSet.tip
 	for first != nil && first.up != nil {
 		first = first.up
 	}
-	if first == nil || first.Role != content.RoleBoundary || first.new != nil || first.Parent != "" || !at.Less(first.Pos()) {
-		return false
+	if first != nil && first.Role == content.RoleBoundary && first.new == nil && first.Parent == "" {
+		if _, whole := keptBy(first, &c.ids); whole {
+			*c.summaryAt = first.Pos()
+		}
 	}
-	_, whole := keptBy(first, &c.ids)
-	return whole
+	return *c.summaryAt
 }
 
 // endUnread says whether the newest client begins elsewhere because it can't read the record that names the session's end.
