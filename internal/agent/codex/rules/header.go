@@ -315,10 +315,14 @@ func (s *run) fileName() {
 	if !name.InHome || name.Canonical || name.Base == "" {
 		return
 	}
-	s.report(finding.Finding{
+	f := finding.Finding{
 		Rule: ruleBadFileName, Impact: finding.Blocks, Fix: finding.Exact, Pos: session.Pos{Line: 1}, Rename: s.header.ID,
 		Message: "the client can't find a session under this name: it expects rollout-<time>-<id>.jsonl",
-	})
+	}
+	if f.Rename == "" { // nothing says what it is to be named for
+		f.Fix = finding.NoFix
+	}
+	s.report(f)
 }
 
 // empty reports a file that holds nothing at all, and says whether it did.
