@@ -375,11 +375,11 @@ func (l law) undone(t *testing.T, h operatedHome) string {
 	return ""
 }
 
-// everyNth is how far it is from one step at which an operation is disturbed to the next: n, and 11 with -long. An operation takes some
+// everyNth is how far it is from one step at which an operation is disturbed to the next: n, and 23 with -long. An operation takes some
 // hundred, of which most are the same few for another file; each begins at another one.
 func everyNth(n int) int {
 	if *testkit.Long {
-		return 11
+		return 23
 	}
 	return n
 }
