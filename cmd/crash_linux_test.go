@@ -37,11 +37,8 @@ func watchSteps() {
 	if step, path, ok := strings.Cut(os.Getenv(appendAt), " "); ok {
 		var steps atomic.Int64
 		publish.ObserveSteps(func(string) {
-			if f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0); err == nil {
-				if strconv.FormatInt(steps.Add(1), 10) == step {
-					f.WriteString(appended) //nolint:errcheck // its reader sees to it
-				}
-				f.Close()
+			if _, err := os.Stat(path); err == nil && strconv.FormatInt(steps.Add(1), 10) == step {
+				appendAsClient(path)
 			}
 		})
 		return
@@ -60,6 +57,20 @@ func watchSteps() {
 			os.WriteFile(os.Getenv(countSteps), []byte(strconv.Itoa(n)), 0o600) //nolint:errcheck // its reader sees to it
 		}
 	})
+}
+
+// appendAsClient writes what a client writes to a file. Where this process has a lease on the file, whoever opens it waits until that is
+// given up: then another process does, and the test waits for that.
+func appendAsClient(path string) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|syscall.O_NONBLOCK, 0)
+	if err == nil {
+		f.WriteString(appended) //nolint:errcheck // its reader sees to it
+		f.Close()
+		return
+	}
+	c := exec.Command("sh", "-c", `printf %s "$2" >> "$1"`, "sh", path, appended)
+	c.Stdout = os.Stdout // the test reads that to its end
+	c.Start()            //nolint:errcheck // what is written is looked at
 }
 
 // crashHome is a home with a damaged session, of which the client's database holds a view.

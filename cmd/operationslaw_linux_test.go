@@ -175,10 +175,10 @@ func (h operatedHome) files(t *testing.T) map[string]string {
 
 var (
 	ids   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	times = regexp.MustCompile(`20\d\d-\d\d-\d\d(?:T[0-9:.-]+Z?)?|/20\d\d/\d\d/\d\d/|(?:REDACTED_[a-z0-9_]*_)[0-9a-f]{8}`)
+	times = regexp.MustCompile(`20\d\d-\d\d-\d\d(?:T[0-9:.-]+Z?)?|/20\d\d/\d\d/\d\d/|(?:REDACTED_[a-z0-9_]*_)[0-9a-f]{8}|(?:toolu|msg)_[0-9a-f]{24}`)
 )
 
-// masked is a text without the ids that are not in the home before, and without times and tags.
+// masked is a text without the ids that are not in the home before, and without times, tags, and what a hand-over calls calls and answers.
 func masked(text string, known map[string]bool) string {
 	text = ids.ReplaceAllStringFunc(text, func(id string) string {
 		if known[id] {
