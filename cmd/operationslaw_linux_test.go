@@ -3,7 +3,6 @@ package cmd
 import (
 	"database/sql"
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -17,6 +16,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/hist-cli/hist/internal/testkit"
 	"github.com/hist-cli/hist/repair"
 )
 
@@ -375,25 +375,10 @@ func (l law) undone(t *testing.T, h operatedHome) string {
 	return ""
 }
 
-// allOperations tries every operation at every third step, and not a fixed sample: what -long is elsewhere. It takes some ten minutes, and is
-// not green yet: docs/dev/testing.md says what it shows.
-var allOperations = flag.Bool("all-operations", false, "cut off and disturb every operation, not a sample")
-
-// sampleOf is every nth of some things, all with -all-operations.
-func sampleOf[T any](list []T, nth, differs int) (sample []T) {
-	if *allOperations {
-		return list
-	}
-	for i := differs % nth; i < len(list); i += nth {
-		sample = append(sample, list[i])
-	}
-	return sample
-}
-
-// everyNth is how far it is from one step at which an operation is disturbed to the next.
+// everyNth is how far it is from one step at which an operation is disturbed to the next: n, or 23 with -long, which tries all operations.
 func everyNth(n int) int {
-	if *allOperations {
-		return 3
+	if *testkit.Long {
+		return min(n, 23)
 	}
 	return n
 }
@@ -402,7 +387,7 @@ func everyNth(n int) int {
 // one or the new one, undo brings every byte back, and a second try comes to the same end as if nothing had been.
 func TestOperationsCutOff(t *testing.T) {
 	home := newOperatedHome(t)
-	for i, c := range sampleOf(operationCases(), 4, 0) {
+	for i, c := range testkit.Sample(operationCases(), 4, 0) {
 		t.Run(c.String(), func(t *testing.T) {
 			l := c.undisturbed(t, home)
 			for at := 1 + i%everyNth(29); at <= l.steps; at += everyNth(29) {
@@ -411,7 +396,7 @@ func TestOperationsCutOff(t *testing.T) {
 					return code == -1
 				})
 			}
-			for _, kb := range sampleOf([]int{0, 1, 2, 4, 8, 16, 32, 64}, 8, i) {
+			for _, kb := range testkit.Sample([]int{0, 1, 2, 4, 8, 16, 32, 64}, 8, i) {
 				l.cutOff(t, fmt.Sprintf("no file larger than %d KB", kb), func(h operatedHome) bool {
 					code, out := h.hist(t, l.env, append([]string{"ulimit -f " + strconv.Itoa(kb)}, l.args...)...)
 					if strings.Contains(out, "panic") {
@@ -428,7 +413,7 @@ func TestOperationsCutOff(t *testing.T) {
 // behind what was there or behind what the operation made of it, and an undo does not take it away.
 func TestOperationsAndAClient(t *testing.T) {
 	home := newOperatedHome(t)
-	for i, c := range sampleOf(operationCases(), 8, 5) {
+	for i, c := range testkit.Sample(operationCases(), 8, 5) {
 		t.Run(c.String(), func(t *testing.T) {
 			l := c.undisturbed(t, home)
 			path := fileOf[c.agent]
