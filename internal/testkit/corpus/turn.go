@@ -51,8 +51,17 @@ func (w *writer) prompt(turn string) {
 }
 
 func (w *writer) reasoning() {
-	w.record("response_item", fmt.Sprintf(`{"type":"reasoning","id":"rs_%d_%d","summary":[],"content":null,"encrypted_content":"gAAAAA%s"}`,
-		w.turns, w.calls, base64.StdEncoding.EncodeToString(w.noise(w.opts.Text/2+w.rng.Intn(w.opts.Text)))))
+	w.record("response_item", fmt.Sprintf(`{"type":"reasoning","id":"rs_%d_%d","summary":[],"content":null,"encrypted_content":"%s"}`,
+		w.turns, w.calls, w.token(w.opts.Text/2+w.rng.Intn(w.opts.Text))))
+}
+
+// token returns what looks encrypted: a version, a time, a head and whole blocks, as base64 of about n bytes.
+func (w *writer) token(n int) string {
+	const head, block = 57, 16
+	raw := w.noise(head*4/3 + n)
+	raw = raw[:len(raw)-(len(raw)-head)%block]
+	copy(raw, "\x80\x00\x00\x00")
+	return base64.URLEncoding.EncodeToString(raw)
 }
 
 // commandShare is how much shorter commands are than what they print.
