@@ -48,6 +48,9 @@ func (e *env) export(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if s.Damaged != nil {
+		e.complain("note: what is written is of a damaged session: " + s.Damaged.Error())
+	}
 	output := c.String("output")
 	if dir := c.String("images"); dir != "" {
 		opts.Image = imagesIn(dir, filepath.Dir(output))
@@ -99,7 +102,11 @@ func (e *env) readSession(c *cli.Context, t target, sound bool) (*surgery.Sessio
 	}
 	s, err := repair.ReadSession(c.Context, src, opts, t.home, sound)
 	if code := codeOfOperation(err); code != 0 {
+		err, _ = e.unsound(c.Context, t.path, err)
 		return nil, &exitError{code, err}
+	}
+	if err == nil && s.Damaged != nil {
+		s.Damaged, _ = e.unsound(c.Context, t.path, s.Damaged)
 	}
 	return s, err
 }

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,7 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/copies"
 	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/surgery"
 	"github.com/hist-cli/hist/internal/surgery/surgeons"
 	"github.com/hist-cli/hist/lint"
@@ -135,6 +138,23 @@ func codeOfOperation(err error) int {
 		return ExitFindings
 	}
 	return 0
+}
+
+// unsound is the error about a session that must be repaired first. Where that was done, it names the copy: that one takes operations.
+func (e *env) unsound(ctx context.Context, path string, err error) (_ error, copied string) {
+	if !errors.Is(err, repair.ErrUnsound) {
+		return err, ""
+	}
+	src, oerr := source.Open(path)
+	if oerr != nil {
+		return err, ""
+	}
+	defer src.Close()
+	c := copies.New().Of(ctx, src.Real, src.Info.Size())
+	if c.Thread == "" || c.InPart {
+		return err, ""
+	}
+	return fmt.Errorf("%s: it is damaged; take its repaired copy, %s", path, c.Thread), c.Thread
 }
 
 // operated prints what an operation did to one session.

@@ -316,7 +316,12 @@ func (r *repairRun) one(ctx context.Context, t target) error {
 			err = fmt.Errorf("%w; %s repairs and resumes it once it is free", err, format.Command(waiting(lint.NameOf(t.path, t.home != "").ThreadID, t.path)...))
 		}
 	case codeOfOperation(err) != 0:
-		r.codes[codeOfOperation(err)] = true
+		code, copied := codeOfOperation(err), ""
+		if err, copied = r.env.unsound(ctx, t.path, err); copied != "" && r.c.Bool("all") {
+			r.env.complain(fmt.Sprintf("note: %s stays as it is, because it was repaired as %s", t.path, copied))
+			return nil
+		}
+		r.codes[code] = true
 	case errors.Is(err, repair.ErrBranch), errors.Is(err, repair.ErrPart):
 		r.codes[ExitUsage] = true
 	default:

@@ -96,8 +96,8 @@ func (w *job) takenApart(ctx context.Context) (*surgery.Session, error) {
 	return s, err
 }
 
-// ReadSession reads a session for those who tell what its client sends of it. The error wraps ErrUnsound if it must be repaired first
-// and sound is asked for.
+// ReadSession reads a session for those who tell what its client sends of it. If it must be repaired first, that is an error if a sound one is
+// asked for, else its Damaged; both wrap ErrUnsound.
 func ReadSession(ctx context.Context, src *source.Source, opts lint.Options, home string, sound bool) (*surgery.Session, error) {
 	w := &job{Job: Job{Source: src, Lint: opts, Home: home}}
 	w.Lint.Home = home
@@ -108,14 +108,18 @@ func ReadSession(ctx context.Context, src *source.Source, opts lint.Options, hom
 	if p := w.found.Summary.Partial; p != nil {
 		return nil, fmt.Errorf("%s: %w: %w", src.Path, ErrPartial, p)
 	}
-	if worst := unsound(w.found.Findings); worst != nil && sound {
-		return nil, w.repairFirst(worst)
+	var damaged error
+	if worst := unsound(w.found.Findings); worst != nil {
+		if damaged = w.repairFirst(worst); sound {
+			return nil, damaged
+		}
 	}
 	w.agent = all.Named(w.found.Summary.Agent)
 	s, err := w.takenApart(ctx)
 	if err != nil {
 		return nil, w.named(err)
 	}
+	s.Damaged = damaged
 	return s, nil
 }
 
@@ -166,7 +170,7 @@ func (w *job) prove(ctx context.Context, text []byte) error {
 	}
 	base := w.copyOptions().Name.Base
 	after, err := w.readSent(ctx, text, base)
-	if err != nil || after == nil || w.op.sent == nil || w.op.sent.Refused != "" { // no client reads a part of a session by itself
+	if err != nil || after == nil || w.op.sent == nil {
 		return err
 	}
 	if w.op.print, err = surgery.Prove(w.op.sent, after, w.op.plan.Sends, w.op.plan.Closed); err != nil {

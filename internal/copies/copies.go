@@ -71,8 +71,8 @@ func (c *Copies) Of(ctx context.Context, real string, size int64) Copy {
 	hash := ""
 	for _, f := range c.byOriginal()[real] {
 		name := lint.NameOf(f.Target, true)
-		if _, err := os.Stat(f.Target); !name.Canonical || err != nil || f.SizeBefore != size {
-			continue
+		if _, err := os.Stat(f.Target); !name.Canonical || err != nil || f.SizeBefore != size || f.Plan != "" {
+			continue // an operation's copy has a plan, and mends nothing
 		}
 		if hash == "" {
 			var err error

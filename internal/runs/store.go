@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -106,14 +107,34 @@ func (r *Run) writeHead() error {
 
 // List returns the manifests of all runs, newest first. A run whose manifest cannot be read is left out and named in
 // the error, which comes with the others. Entries that a crash left open are returned as they were written: Load and
-// ListSettled find out what became of them.
+// ListSettled find out what became of them. Entries name files where they are now, if a later run has moved them.
 func List() ([]Manifest, error) {
 	runs, bad := all()
 	out := make([]Manifest, len(runs))
 	for i, r := range runs {
 		out[i] = r.Manifest
 	}
+	follow(out)
 	return out, joined(bad)
+}
+
+// follow puts, into the entries of runs, the newest first, the places to which later runs have moved their files.
+func follow(list []Manifest) {
+	now := map[string]string{}
+	for i := range list {
+		files := list[i].Files
+		moved := map[string]string{}
+		for k := range files {
+			if f := &files[k]; f.Mode == Output && f.Published && !f.Undone && f.IsAway(files) {
+				moved[f.Source] = cmp.Or(now[f.Target], f.Target)
+			}
+		}
+		for k := range files {
+			f := &files[k]
+			f.Source, f.Target = cmp.Or(now[f.Source], f.Source), cmp.Or(now[f.Target], f.Target)
+		}
+		maps.Copy(now, moved)
+	}
 }
 
 // ListSettled is List, but for entries that a crash left open it finds out from their files whether they were published, as

@@ -113,6 +113,9 @@ func (e *exporter) head() {
 			e.line("- " + f[0] + ": " + oneLine(f[1]))
 		}
 	}
+	if e.s.Damaged != nil {
+		e.line("- damaged, so something may be missing: " + oneLine(e.s.Damaged.Error()))
+	}
 	if e.s.Sent.Refused != "" {
 		e.line("- the client does not resume it: " + oneLine(e.s.Sent.Refused))
 	}

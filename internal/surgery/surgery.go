@@ -50,6 +50,7 @@ type Session struct {
 	Text    []byte
 	Records []session.Record // in the order of the file
 	Sent    *session.Sent    // what its client sends; nil if no reader of this agent is known
+	Damaged error            // what must be repaired first, and how; nil if it is sound
 	history check.History
 	sentAt  map[session.Pos]bool // records of which something is sent; nil until it is asked for
 }

@@ -15,6 +15,10 @@ import (
 func Sent(text []byte, version string) *session.Sent {
 	is := Of(version)
 	f := parse(text, is)
+	part := f.isPart()
+	if part {
+		f.alone()
+	}
 	way := Read(f.session(), is)
 	q := &request{f: f, is: is}
 	sent := &session.Sent{}
@@ -33,6 +37,8 @@ func Sent(text []byte, version string) *session.Sent {
 		}
 	}
 	switch {
+	case part:
+		sent.Refused = "it is a sub-agent's conversation, with which its client goes on only in the session that it is a part of"
 	case !q.talks:
 		sent.Refused = "the client finds no conversation in it"
 	case way.Round && is.CircleBad:

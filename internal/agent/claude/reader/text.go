@@ -261,6 +261,26 @@ func (r *record) isPrompt() bool {
 	return first != "tool_use" && first != "thinking"
 }
 
+// isPart says whether all that is said in a file is said by a sub-agent or to it.
+func (f *file) isPart() bool {
+	part := false
+	for i := range f.records {
+		if r := &f.records[i]; r.says() {
+			if part = r.Side; !part {
+				return false
+			}
+		}
+	}
+	return part
+}
+
+// alone takes a sub-agent's conversation for one that its client would resume by itself.
+func (f *file) alone() {
+	for i := range f.records {
+		f.records[i].Side = false
+	}
+}
+
 // each yields an id in the blocks of a type.
 func (r *record) each(typ, id string) iter.Seq[string] {
 	return func(yield func(string) bool) {
