@@ -77,7 +77,8 @@ type Call struct{ ID, Tool string }
 type Options struct {
 	Content bool // read the first and the last prompt's text
 	Live    bool // the session is being written now
-	// Lost says that only what the function Lost compares is wanted: First is then empty, and Turn.Unknown not reliable.
+	// Lost says that only what the function Lost compares is wanted: First is then empty, Turn.Unknown not reliable, and of a last
+	// turn that went well only that, and Last, are.
 	Lost bool
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent"
@@ -14,15 +15,20 @@ import (
 	"github.com/hist-cli/hist/internal/timeline"
 )
 
-// How much is read from the end of a file, in bytes: at first, and at most.
+// How much is read from the end of a file, in bytes: at first, if all that is asked is whether the last turn went well, and at most.
 const (
 	firstTail = 64 << 10
+	endOfTurn = 4 << 10
 	maxTail   = 16 << 20
 )
 
-// readTail reads backwards until the beginning of the last turn is found.
+// readTail reads backwards until the beginning of the last turn is found, or its good end if no more is wanted.
 func (s *Session) readTail(ctx context.Context, text io.ReaderAt, size int64, opts Options) error {
-	for n := int64(firstTail); ; n *= 4 {
+	n := int64(firstTail)
+	if opts.Lost {
+		n = endOfTurn
+	}
+	for ; ; n *= 4 {
 		n = min(n, maxTail, size)
 		from := size - n
 		block, err := read(text, from, n)
@@ -34,11 +40,11 @@ func (s *Session) readTail(ctx context.Context, text io.ReaderAt, size int64, op
 			block, from = block[i:], from+int64(i)
 		}
 		last := from == 0 || n == maxTail
-		t, err := s.turn(ctx, block, last && from > 0, opts)
+		t, err := s.turn(ctx, block, from > 0 && (last || opts.Lost), opts)
 		if err != nil {
 			return err
 		}
-		if t.whole || last {
+		if t.whole || last || opts.Lost && t.endedWell() {
 			s.setTurn(t, from)
 			return nil
 		}
@@ -49,20 +55,19 @@ func (s *Session) readTail(ctx context.Context, text io.ReaderAt, size int64, op
 // record that begins one is read before it.
 func (s *Session) turn(ctx context.Context, block []byte, midTurn bool, opts Options) (*lastTurn, error) {
 	t := &lastTurn{words: s.Agent.Words, era: s.Agent.Words.Era(s.Header.Version), turn: Turn{State: timeline.NoTurn, Prompt: Prompt{Offset: -1}}}
-	r := io.Reader(bytes.NewReader(block))
 	if midTurn {
 		mark := append(t.words.TurnMark(), '\n')
 		t.shift = int64(len(mark))
-		r = io.MultiReader(bytes.NewReader(mark), r)
+		block = slices.Concat(mark, block)
 	}
-	err := timeline.Read(ctx, r, timeline.Options{Agent: s.Agent, Content: opts.Content, Live: opts.Live, Asked: opts.Lost}, t.entry)
+	err := timeline.Read(ctx, bytes.NewReader(block), timeline.Options{Agent: s.Agent, Content: opts.Content, Live: opts.Live, Asked: opts.Lost}, t.entry)
 	if err != nil && !errors.Is(err, source.ErrCorrupt) {
 		return nil, err
 	}
 	if midTurn && !t.seen {
 		t.turn.State = timeline.NoTurn // nothing in the block belongs to a turn
 	}
-	t.whole = t.begun && !midTurn && !(t.implicit && !t.era.Turns)
+	t.whole = t.begun && !(t.implicit && !t.era.Turns)
 	return t, nil
 }
 
@@ -99,7 +104,7 @@ func (t *lastTurn) entry(e *timeline.Entry) error {
 	switch e.Kind {
 	case timeline.TurnStart:
 		t.turn = Turn{State: timeline.Open, Began: e.Time, Last: e.Time, Prompt: Prompt{Offset: -1}}
-		t.start, t.begun, t.implicit = e, true, false
+		t.start, t.begun, t.implicit = e, e.Offset >= t.shift, false
 	case timeline.TurnEnd:
 		t.end(e)
 	case timeline.Prompt:
@@ -119,6 +124,11 @@ func (t *lastTurn) entry(e *timeline.Entry) error {
 		t.cwd, t.model = e.CWD, e.Model
 	}
 	return nil
+}
+
+// endedWell says that the last turn ended with an answer, wherever it began.
+func (t *lastTurn) endedWell() bool {
+	return t.turn.State == timeline.Completed && t.turn.Prompt.Answered
 }
 
 func (t *lastTurn) last(at time.Time) {
