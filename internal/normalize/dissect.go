@@ -103,7 +103,7 @@ func (f *Normalizer) mendAndReport(raw []byte, v jsonl.Verdict) (piece, bool) {
 	for _, m := range mends {
 		fault := f.report(m.rule, m.at, m.fix, m.message)
 		if m.rule == InvalidUTF8 && m.fix == finding.Recovered {
-			fault.Source = "what the record lacks"
+			fault.Source = "the rest of the name"
 		}
 	}
 	return p, ok
@@ -115,9 +115,7 @@ func (f *Normalizer) mendText(raw []byte, v jsonl.Verdict) (piece, []charMend, b
 	var mends []charMend
 	out := raw
 	if v.Fault == jsonl.NotUTF8 || v.Fault == jsonl.Control || v.Fault == jsonl.Syntax {
-		if fixed, fix, at := f.mendUTF8(out); at >= 0 {
-			out = fixed
-			mends = append(mends, charMend{InvalidUTF8, at, fix, utf8Message(fix)})
+		if out, mends = f.mendUTF8(out, mends); len(mends) > 0 {
 			v = f.scanner.Scan(out, f.spans)
 			if v.Fault == jsonl.Syntax { // the bad bytes are outside the strings
 				if dropped := dropInvalid(raw); f.scanner.Scan(dropped, f.spans).Fault == jsonl.None {

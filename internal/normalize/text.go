@@ -170,37 +170,45 @@ func (f *Normalizer) highBits(raw []byte) []byte {
 	return out
 }
 
-func utf8Message(fix finding.Fix) string {
-	if fix == finding.Recovered {
-		return "a byte that is not UTF-8: one bit of a name is wrong"
+// mendUTF8 makes raw valid UTF-8 and adds what it did to the mends. It is exact where the bytes can only be surrogate pairs written one
+// by one (CESU-8) or single Windows-1252 letters inside words; otherwise each bad run becomes U+FFFD.
+func (f *Normalizer) mendUTF8(raw []byte, mends []charMend) ([]byte, []charMend) {
+	at := firstInvalid(raw)
+	if at < 0 {
+		return raw, mends
 	}
-	if fix == finding.Exact {
-		return "bytes that are not UTF-8, but clearly text in another encoding"
+	const encoded = "bytes that are not UTF-8, but clearly text in another encoding"
+	if out := fromCESU8(raw); utf8.Valid(out) {
+		return out, append(mends, charMend{InvalidUTF8, at, finding.Exact, encoded})
 	}
-	return "bytes that are not UTF-8"
+	if out, first := f.mendNames(raw); first >= 0 {
+		mends = append(mends, charMend{InvalidUTF8, first, finding.Recovered, "bytes that are not UTF-8, in a name: the client does not find what it needs of the record"})
+		if raw = out; utf8.Valid(raw) {
+			return raw, mends
+		}
+	}
+	if out := fromWindows1252(raw); out != nil {
+		return out, append(mends, charMend{InvalidUTF8, at, finding.Exact, encoded})
+	}
+	return bytes.ToValidUTF8(raw, []byte("\ufffd")), append(mends, charMend{InvalidUTF8, at, finding.StandIn, "bytes that are not UTF-8"})
 }
 
-// mendUTF8 makes raw valid UTF-8 and returns where the first bad byte was, -1 if there was none. The fix is exact
-// where the bytes can only be surrogate pairs written one by one (CESU-8) or single Windows-1252 letters inside
-// words, and recovered where they are letters of a name; otherwise each bad run becomes U+FFFD.
-func (f *Normalizer) mendUTF8(raw []byte) (fixed []byte, fix finding.Fix, at int) {
-	at = firstInvalid(raw)
-	if at < 0 {
-		return raw, finding.Exact, -1
-	}
+// mendNames mends keys, and members that hold names and ids, and returns where the first bad byte of one was, -1 if there was none.
+// These have ASCII letters alone. So such a byte is one whose highest bit has flipped, if the agent then knows the name, or else no
+// part of it. As a letter of another encoding it would make a name of it that no client knows.
+func (f *Normalizer) mendNames(raw []byte) (mended []byte, first int) {
+	first = len(raw)
 	if out := f.highBits(raw); out != nil {
-		if utf8.Valid(out) {
-			return out, finding.Recovered, at
+		for first = 0; out[first] == raw[first]; {
+			first++
 		}
 		raw = out
 	}
-	if out := fromCESU8(raw); utf8.Valid(out) {
-		return out, finding.Exact, at
+	out, dropped := dropFromNames(raw, f.isName)
+	if first = min(first, dropped); first == len(raw) {
+		return raw, -1
 	}
-	if out := fromWindows1252(raw); out != nil {
-		return out, finding.Exact, at
-	}
-	return bytes.ToValidUTF8(dropFromNames(raw, f.isName), []byte("\ufffd")), finding.StandIn, at
+	return out, first
 }
 
 // dropInvalid removes all bytes that are not UTF-8.
@@ -208,9 +216,10 @@ func dropInvalid(raw []byte) []byte { return bytes.ToValidUTF8(raw, nil) }
 
 var keyBefore = regexp.MustCompile(`"([A-Za-z_]+)"\s*:\s*$`)
 
-// dropFromNames takes bytes that are not UTF-8 out of keys, and out of the members that hold names and ids.
-func dropFromNames(raw []byte, isName func(key []byte) bool) []byte {
-	out := make([]byte, 0, len(raw))
+// dropFromNames takes bytes that are not UTF-8 out of keys, and out of the members that hold names and ids. first is where the first of
+// them was, len(raw) if there was none.
+func dropFromNames(raw []byte, isName func(key []byte) bool) (out []byte, first int) {
+	out, first = make([]byte, 0, len(raw)), len(raw)
 	left, judged, inName := -1, -1, false // the last quote; the last one looked at, and whether a name follows that
 	for i := 0; i < len(raw); {
 		r, n := utf8.DecodeRune(raw[i:])
@@ -222,13 +231,13 @@ func dropFromNames(raw []byte, isName func(key []byte) bool) []byte {
 				judged, inName = left, named(raw, left, isName)
 			}
 			if inName {
-				n, i = 0, i+1
+				first, n, i = min(first, i), 0, i+1
 			}
 		}
 		out = append(out, raw[i:i+n]...)
 		i += n
 	}
-	return out
+	return out, first
 }
 
 // named says whether the text behind a quote is a key, a name or an id.

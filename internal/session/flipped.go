@@ -1,6 +1,56 @@
 package session
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/tidwall/gjson"
+)
+
+// Flips collects the bits that may have flipped in the names of a record.
+type Flips []flip
+
+// flip is a byte of a record, and its value before one of its bits flipped.
+type flip struct {
+	at  int
+	was byte
+}
+
+// Only is the bit that has flipped: the byte's offset in the record, and its value before. ok is false if there is none, or if there are
+// several, of which nobody knows which it was.
+func (f Flips) Only() (at int, was byte, ok bool) {
+	if len(f) != 1 {
+		return 0, 0, false
+	}
+	return f[0].at, f[0].was, true
+}
+
+// Keys looks for keys that an object lacks.
+func (f *Flips) Keys(object gjson.Result, wanted ...string) {
+	if !object.IsObject() {
+		return
+	}
+	for _, key := range wanted {
+		if object.Get(key).Exists() {
+			continue
+		}
+		object.ForEach(func(k, _ gjson.Result) bool {
+			f.Value(k, key)
+			return true
+		})
+	}
+}
+
+// Value notes a text that differs from one of several words in one bit.
+func (f *Flips) Value(text gjson.Result, words ...string) {
+	if text.Type != gjson.String {
+		return
+	}
+	for _, word := range words {
+		if i := FlippedAt(text.Raw, `"`+word+`"`); i > 0 {
+			*f = append(*f, flip{text.Index + i, word[i-1]})
+		}
+	}
+}
 
 // FlippedAt is the 0-based index of the only byte in which two words differ, if that is by one bit; otherwise -1.
 func FlippedAt(a, b string) int {

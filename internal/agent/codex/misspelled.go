@@ -1,7 +1,9 @@
 package codex
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -12,35 +14,23 @@ import (
 // skips it without a word (measured with 0.171.0). No client writes a name that differs in one bit from one of these, so what is
 // missing was there. Events are left alone: what they show is not sent.
 
-// flip is a byte of a record, and its value before one of its bits flipped.
-type flip struct {
-	at  int
-	was byte
-}
-
-// flips collects the bits that may have flipped in a record.
-type flips []flip
-
 // Misspelled finds the one bit that flipped in a key that a record lacks, or in the name of a type or a role: the byte's offset in the
 // record, and its value before. ok is false if nothing is lacking, or what is there instead is not certain.
 func (Decoder) Misspelled(rec *session.Record) (at int, was byte, ok bool) {
 	if spelled(rec) {
 		return 0, 0, false
 	}
-	var f flips
+	var f session.Flips
 	root := gjson.ParseBytes(rec.Raw)
-	f.keys(root, "timestamp", "type", "payload")
+	f.Keys(root, "timestamp", "type", "payload")
 	kind := root.Get("type")
 	if !slices.Contains(conversation, kind.String()) {
-		f.value(kind, conversation...)
+		f.Value(kind, conversation...)
 	}
 	if payload := root.Get("payload"); kind.String() == "response_item" && payload.IsObject() {
-		f.item(payload)
+		itemFlips(&f, payload)
 	}
-	if len(f) != 1 {
-		return 0, 0, false
-	}
-	return f[0].at, f[0].was, true
+	return f.Only()
 }
 
 // conversation are the types of lines that hold what is sent.
@@ -56,66 +46,48 @@ var itemNames = func() (names []string) {
 
 // spelled is a quick check that nearly all records pass, using fields that are already known.
 func spelled(rec *session.Record) bool {
-	switch rec.Type {
-	case "", "response_item":
+	switch {
+	case rec.Type == "" || rec.Type == "response_item":
 		return string(Literal(rec, FieldType)) == "event_msg"
-	case "response_item/message":
-		return slices.Contains(roles, string(rec.Role)) && (rec.Sound || Misfit(rec) == "")
+	case !strings.HasPrefix(rec.Type, "response_item/"):
+		return true
+	case rec.Type == "response_item/message" && !slices.Contains(roles, string(rec.Role)), strings.HasSuffix(rec.Type, "_output") && len(rec.CallID) == 0:
+		return false
 	}
-	return true
+	return rec.Sound || Misfit(rec) == ""
 }
 
-// item checks an item's members, of which the content's parts are one.
-func (f *flips) item(payload gjson.Result) {
-	f.keys(payload, "type")
+// itemFlips checks an item's members, of which the content's parts are one.
+func itemFlips(f *session.Flips, payload gjson.Result) {
+	f.Keys(payload, "type")
 	kind := payload.Get("type")
 	if !slices.Contains(itemNames, kind.String()) {
-		f.value(kind, itemNames...)
+		f.Value(kind, itemNames...)
 	}
-	if kind.String() != "message" {
+	for _, m := range membersOf(kind.String()) {
+		f.Keys(payload, m.name)
+		partFlips(f, payload.Get(m.name), m.want)
+	}
+	if role := payload.Get("role"); kind.String() == "message" && !slices.Contains(roles, role.String()) {
+		f.Value(role, roles...)
+	}
+}
+
+// partFlips checks the parts of a list.
+func partFlips(f *session.Flips, parts gjson.Result, of want) {
+	if int(of) >= len(partText) || !parts.IsArray() {
 		return
 	}
-	f.keys(payload, "role", "content")
-	if role := payload.Get("role"); !slices.Contains(roles, role.String()) {
-		f.value(role, roles...)
-	}
-	payload.Get("content").ForEach(func(_, part gjson.Result) bool {
-		f.keys(part, "type")
+	known := slices.Collect(maps.Keys(partText[of]))
+	parts.ForEach(func(_, part gjson.Result) bool {
+		f.Keys(part, "type")
 		kind := part.Get("type")
-		member, known := partText[content][kind.String()]
-		if known && member != "" {
-			f.keys(part, member)
-		} else if !known {
-			f.value(kind, "input_text", "output_text", "input_image")
+		switch member, is := partText[of][kind.String()]; {
+		case !is:
+			f.Value(kind, known...)
+		case member != "":
+			f.Keys(part, member)
 		}
-		return len(*f) == 0
+		return true
 	})
-}
-
-// keys looks for keys that an object lacks.
-func (f *flips) keys(object gjson.Result, wanted ...string) {
-	if !object.IsObject() {
-		return
-	}
-	for _, key := range wanted {
-		if object.Get(key).Exists() {
-			continue
-		}
-		object.ForEach(func(k, _ gjson.Result) bool {
-			f.value(k, key)
-			return true
-		})
-	}
-}
-
-// value notes a text that differs from one of several words in one bit.
-func (f *flips) value(text gjson.Result, words ...string) {
-	if text.Type != gjson.String {
-		return
-	}
-	for _, word := range words {
-		if i := session.FlippedAt(text.Raw, `"`+word+`"`); i > 0 {
-			*f = append(*f, flip{text.Index + i, word[i-1]})
-		}
-	}
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
+func misspelled(line string) (at int, was byte, ok bool) {
+	rec := &session.Record{Raw: []byte(line), Spans: make([]jsonl.Span, fieldCount)}
+	shape.ScanOne(rec.Raw, rec.Spans)
+	Decoder{}.Decode(rec)
+	return Decoder{}.Misspelled(rec)
+}
+
 // TestMisspelled turns one bit of each name of a prompt, which is found; names that a later client may write are no damage.
 func TestMisspelled(t *testing.T) {
 	const whole = `{"timestamp":"2026-11-26T23:44:50.000Z","ordinal":7,"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"sow the peas"}]}}`
-	spans := make([]jsonl.Span, fieldCount)
-	misspelled := func(line string) (int, byte, bool) {
-		rec := &session.Record{Raw: []byte(line), Spans: spans}
-		shape.ScanOne(rec.Raw, spans)
-		Decoder{}.Decode(rec)
-		return Decoder{}.Misspelled(rec)
-	}
 	for _, name := range []string{"timestamp", "response_item", "payload", "message", "role", "user", "content", "input_text", `"text"`} {
 		at := strings.Index(whole, name) + len(name)/2
 		line := []byte(whole)
@@ -31,6 +31,28 @@ func TestMisspelled(t *testing.T) {
 	} {
 		if i, _, ok := misspelled(strings.Replace(whole, other[0], other[1], 1)); ok {
 			t.Errorf("%s for %s: a wrong bit at byte %d, want none", other[1], other[0], i)
+		}
+	}
+}
+
+// TestMisspelledCalls: the same of a call, an output and reasoning, of which the client requires other members.
+func TestMisspelledCalls(t *testing.T) {
+	for _, payload := range []string{
+		`{"type":"function_call","name":"shell","arguments":"{}","call_id":"call_1"}`,
+		`{"type":"function_call_output","call_id":"call_1","output":[{"type":"input_text","text":"12 beds"}]}`,
+		`{"type":"reasoning","summary":[{"type":"summary_text","text":"count the beds"}],"encrypted_content":null}`,
+	} {
+		whole := `{"timestamp":"2026-11-26T23:44:50.000Z","type":"response_item","payload":` + payload + `}`
+		for _, name := range []string{"function_call", `"name"`, "arguments", "call_id", `"output"`, "input_text", `"text"`, "reasoning", `"summary"`, "summary_text"} {
+			at := strings.Index(whole, name) + len(name)/2
+			if !strings.Contains(whole, name) {
+				continue
+			}
+			line := []byte(whole)
+			line[at] ^= 2
+			if i, was, ok := misspelled(string(line)); !ok || i != at || was != whole[at] {
+				t.Errorf("%s of %s: byte %d was %q (%v), want byte %d, %q", name, payload, i, was, ok, at, whole[at])
+			}
 		}
 	}
 }

@@ -39,13 +39,8 @@ func Modernize(rec *session.Record) (cut session.Cut, what string) {
 
 // fitsBut says whether the client's typed reader reads all members of an item but one.
 func fitsBut(rec *session.Record, name string) bool {
-	for i := range typedItems {
-		if t := &typedItems[i]; t.kind == ItemKind(rec) {
-			others := slices.DeleteFunc(slices.Clone(t.members), func(m typedMember) bool { return m.name == name })
-			return misfit(rec, others) == ""
-		}
-	}
-	return false
+	others := slices.DeleteFunc(slices.Clone(membersOf(ItemKind(rec))), func(m typedMember) bool { return m.name == name })
+	return misfit(rec, others) == ""
 }
 
 // within is a cut of a payload as one of its record.

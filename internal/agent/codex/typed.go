@@ -75,13 +75,17 @@ func Misfit(rec *session.Record) string {
 	if !textOrNone(Field(rec, FieldID)) {
 		return "its id is no text"
 	}
-	kind := ItemKind(rec)
+	return misfit(rec, membersOf(ItemKind(rec)))
+}
+
+// membersOf are the members of a kind of item; none if the client does not know it.
+func membersOf(kind string) []typedMember {
 	for i := range typedItems {
 		if t := &typedItems[i]; t.kind == kind {
-			return misfit(rec, t.members)
+			return t.members
 		}
 	}
-	return ""
+	return nil
 }
 
 // textOrNone says whether an optional member is absent, null or a text.

@@ -256,11 +256,6 @@ func (f *fact) block(b gjson.Result) {
 		v := b.Get(typ)
 		switch {
 		case v.Type == gjson.Null:
-			if key, only := garbledKey(b); only {
-				bad(fails, finding.Recovered, "the member with the text of a "+typ+" block is misspelled", instead(key, string(quote(typ))))
-				f.says++
-				return
-			}
 			bad(fails, finding.SetAside, "a "+typ+" block has no text", out)
 		case v.Type != gjson.String:
 			bad(fails, finding.Exact, "the text of a block is no text", instead(v, string(quote(v.Raw))))
@@ -276,19 +271,6 @@ func (f *fact) block(b gjson.Result) {
 			f.call(b)
 		}
 	}
-}
-
-// garbledKey is the key of a block's only text beside its type, of which the key is not one that the client knows.
-func garbledKey(b gjson.Result) (key gjson.Result, only bool) {
-	texts := 0
-	b.ForEach(func(k, v gjson.Result) bool {
-		if v.Type == gjson.String && !slices.Contains([]string{"type", "textSignature", "thinkingSignature"}, k.Str) {
-			key = k
-			texts++
-		}
-		return true
-	})
-	return key, texts == 1
 }
 
 // typed names the type of a block.
