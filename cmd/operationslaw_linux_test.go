@@ -109,8 +109,10 @@ func newOperatedHome(t *testing.T) operatedHome {
 	for _, args := range [][]string{
 		{"cut", "--last", "1", "-o", "work/" + claudeSession + ".jsonl", claudeFile},
 		{"cut", "--last", "1", "-o", "work/" + filepath.Base(codexFile), codexFile},
+		{"cut", "--last", "1", "-o", "work/" + filepath.Base(piFile), piFile},
 		{"move", "--bundle", "work/claude.tgz", claudeSession},
 		{"move", "--bundle", "work/codex.tgz", codexSession},
+		{"move", "--bundle", "work/pi.tgz", piSession},
 	} {
 		if code, out := h.hist(t, nil, args...); code != ExitOK {
 			t.Fatalf("%v: exit %d: %s", args, code, out)
@@ -175,7 +177,7 @@ func (h operatedHome) files(t *testing.T) map[string]string {
 
 var (
 	ids   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	times = regexp.MustCompile(`20\d\d-\d\d-\d\d(?:T[0-9:.-]+Z?)?|/20\d\d/\d\d/\d\d/|(?:REDACTED_[a-z0-9_]*_)[0-9a-f]{8}|(?:toolu|msg)_[0-9a-f]{24}`)
+	times = regexp.MustCompile(`20\d\d-\d\d-\d\d(?:T[0-9:.-]+Z?)?|/20\d\d/\d\d/\d\d/|(?:REDACTED_[a-z0-9_]*_)[0-9a-f]{8}|(?:toolu|msg)_[0-9a-f]{24}|"(?:id|parentId|toolCallId)":"(?:call_)?[0-9a-f]{8}"|"timestamp":\d{13}`)
 )
 
 // masked is a text without the ids that are not in the home before, and without times, tags, and what a hand-over calls calls and answers.
@@ -286,14 +288,14 @@ func operationCases() (cases []operationCase) {
 		} {
 			cases = append(cases, operationCase{agent: agent, args: args, forgets: args[0] == "redact" && args[1] == "-i" && args[2] != "--keep-original"})
 		}
-		if agent == "pi" {
-			continue
+		for to := range fileOf {
+			if to != agent {
+				cases = append(cases, operationCase{agent: agent, args: []string{"handoff", "--to", to, id}})
+			}
 		}
-		to := map[string]string{"claude": "codex", "codex": "claude"}[agent]
-		elsewhere := []string{"CODEX_HOME=elsewhere/codex", "CLAUDE_CONFIG_DIR=elsewhere/home/.claude"}
+		elsewhere := []string{"CODEX_HOME=elsewhere/codex", "CLAUDE_CONFIG_DIR=elsewhere/home/.claude", "PI_CODING_AGENT_DIR=elsewhere/pi"}
 		cases = append(cases,
 			operationCase{agent: agent, args: []string{"join", "-i", "work/" + filepath.Base(path), path}},
-			operationCase{agent: agent, args: []string{"handoff", "--to", to, id}},
 			operationCase{agent: agent, args: []string{"move", "--bundle", "work/new.tgz", id}, forgets: true},
 			operationCase{agent: agent, args: []string{"move", "--to", "/srv/new", "work/" + agent + ".tgz"}, env: elsewhere},
 			operationCase{agent: agent, args: []string{"move", "work/" + agent + ".tgz"}, env: elsewhere},

@@ -596,3 +596,59 @@ func TestCutInPlaceBetweenCallsAndOutputs(t *testing.T) {
 		t.Errorf("only %d were cut", cut)
 	}
 }
+
+// Thinking that a newer Claude model has bound to what stands in front of it goes, or the operation is refused, in a session of pi, too. That of
+// other models stays.
+func TestBoundThinkingOfPi(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	paths, err := filepath.Glob("../fixtures/pi/1.5.2/thinking/*.jsonl")
+	if err != nil || len(paths) != 1 {
+		t.Fatal(paths, err)
+	}
+	text, err := os.ReadFile(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	thoughts := func(model string, plan planner) (left int, err error) {
+		path := filepath.Join(t.TempDir(), filepath.Base(paths[0]))
+		if err := os.WriteFile(path, bytes.ReplaceAll(text, []byte(`"lab-a"`), []byte(`"`+model+`"`)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		op := &repair.Operation{Name: "operation", Plan: func(s *surgery.Session) (*surgery.Plan, error) { return plan(s, surgeons.Of(s.Agent)) }}
+		if _, err := repair.Do(context.Background(), repair.Job{Path: path, Operation: op, Mode: repair.InPlace}); err != nil {
+			return 0, err
+		}
+		s, err := sessionAt(path)
+		if err != nil {
+			return 0, err
+		}
+		for i := range s.Sent.Items {
+			if s.Sent.Items[i].Kind == session.ReasoningItem {
+				left++
+			}
+		}
+		return left, nil
+	}
+	words := func(s *surgery.Session, of surgery.Surgeon) (*surgery.Plan, error) {
+		finder, err := secrets.New([]*regexp.Regexp{regexp.MustCompile("tomatoes")}, nil) // said behind the first thinking
+		if err != nil {
+			return nil, err
+		}
+		r, err := surgery.Redact(s, of, surgery.RedactOptions{Finder: finder, Salt: []byte("a test's")})
+		if err != nil {
+			return nil, err
+		}
+		return r.Plan, nil
+	}
+	if left, err := thoughts("claude-opus-5-5", words); err != nil || left != 1 {
+		t.Errorf("redact leaves %d thoughts, want the one in front of the change: %v", left, err)
+	}
+	if left, err := thoughts("claude-opus-4-5", words); err != nil || left != 3 {
+		t.Errorf("redact leaves %d thoughts that are bound to nothing, want all 3: %v", left, err)
+	}
+	for model, refused := range map[string]bool{"claude-opus-5-5": true, "claude-opus-4-5": false} {
+		if _, err := thoughts(model, moved(surgery.RewriteHistory)); errors.Is(err, surgery.ErrRefused) != refused {
+			t.Errorf("%s: move, and rewrite the history: %v", model, err)
+		}
+	}
+}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/hist-cli/hist/internal/agent/claude/reader"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/surgery"
 )
@@ -36,7 +35,7 @@ func (sur Surgeon) Redact(s *surgery.Session, r *surgery.Redaction, opts surgery
 
 // bound says whether the thinking of a record is bound to what stands before it, of which the first change is known.
 func (t *tree) bound(n *node, first *session.Record) bool {
-	return first != nil && first.Pos.Less(n.rec.Pos) && reader.Binds(gjson.GetBytes(n.rec.Raw, "message.model").String())
+	return first != nil && first.Pos.Less(n.rec.Pos) && session.BindsThinking(gjson.GetBytes(n.rec.Raw, "message.model").String())
 }
 
 // unreadable says whether a record holds thinking that only the provider can read.

@@ -3,7 +3,6 @@ package operate
 import (
 	"github.com/tidwall/gjson"
 
-	"github.com/hist-cli/hist/internal/agent/claude/reader"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/surgery"
 )
@@ -13,7 +12,7 @@ import (
 func (t *tree) unbind(plan *surgery.Plan, live map[*node]bool, first *session.Record, allowed bool) error {
 	g := plan.Group("bound-thinking", "thinking that is bound to what was changed before it: the model's API would refuse it")
 	for _, n := range t.nodes {
-		if n.index <= t.by[first].index || !live[n] || !reader.Binds(gjson.GetBytes(n.rec.Raw, "message.model").String()) {
+		if n.index <= t.by[first].index || !live[n] || !session.BindsThinking(gjson.GetBytes(n.rec.Raw, "message.model").String()) {
 			continue
 		}
 		if thinks(n) {

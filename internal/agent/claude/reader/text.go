@@ -3,7 +3,6 @@ package reader
 import (
 	"bytes"
 	"iter"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -215,7 +214,7 @@ func (r *record) message(message gjson.Result, apiError bool) {
 	r.null = !r.content.Exists() || r.content.Type == gjson.Null
 	r.Mute = r.null || apiError
 	r.filler = r.Role == Answer && model == "<synthetic>" && !apiError
-	r.old, r.bound = oldModel(model), Binds(model)
+	r.old, r.bound = oldModel(model), session.BindsThinking(model)
 	r.other = model != "" && model[0] != '<' && !strings.Contains(model, "claude")
 	r.content.ForEach(func(_, b gjson.Result) bool {
 		switch str(b.Get("type")) {
@@ -229,11 +228,6 @@ func (r *record) message(message gjson.Result, apiError bool) {
 		return r.Role == Prompt || r.Role == Answer && !r.Asks
 	})
 }
-
-// Binds says whether thinking of a model is bound to what stands in front of it: that of the models before 5 is not.
-func Binds(model string) bool { return strings.Contains(model, "claude") && !free.MatchString(model) }
-
-var free = regexp.MustCompile(`claude-(?:[12]|3|instant|(?:opus|sonnet|haiku)-4)`)
 
 // oldModel says whether a model came before 4.5, by the numbers in its name: "claude-3-7-sonnet-20250219", "claude-opus-4-20250514".
 func oldModel(name string) bool {

@@ -109,7 +109,16 @@ func (sur Surgeon) Slim(s *surgery.Session, opts surgery.SlimOptions) (*surgery.
 	t.roots(plan, func(rec *session.Record) bool { return stays[rec] || rec.Type == "session_info" })
 	if opts.Level == surgery.Shorter {
 		plan.Sends = surgery.Marked
-		surgery.Shorten(s, sur, plan, opts)
+		first := surgery.Shorten(s, sur, plan, opts)
+		g := plan.Group("bound-thinking", "thinking that is bound to what was changed before it: the model's API would refuse it")
+		for _, rec := range t.chain {
+			if bound(rec, first) {
+				g.Cut(rec, thinking(rec, func(gjson.Result) bool { return true })...)
+			}
+		}
+		if !g.Empty() && !opts.DropThinking {
+			return nil, surgery.Refuse("thinking is bound to what would change before it, and the model's API would refuse it; --drop-thinking takes such thinking out")
+		}
 	}
 	if !off.Empty() {
 		plan.Notes = append(plan.Notes, "in the slim session, branches that were left and what stood before the last compaction can't be gone back to, forked or repaired any more; the original holds them")
@@ -214,7 +223,12 @@ func (Surgeon) Move(s *surgery.Session, opts surgery.MoveOptions) (*surgery.Plan
 	plan := &surgery.Plan{Sends: surgery.Same, Copy: true}
 	if opts.Rewrite == surgery.RewriteHistory {
 		plan.Sends = surgery.Renamed
-		surgery.RewritePaths(s, plan, opts)
+		first := surgery.RewritePaths(s, plan, opts)
+		for i := range s.Records {
+			if bound(&s.Records[i], first) {
+				return nil, surgery.Refuse("thinking is bound to what names the old directory, and the model's API would refuse it; leave --rewrite history out: the client works in the new directory")
+			}
+		}
 		return plan, nil
 	}
 	if opts.Rewrite == surgery.RewriteNone {
@@ -233,31 +247,43 @@ func (Surgeon) Move(s *surgery.Session, opts surgery.MoveOptions) (*surgery.Plan
 	return plan, nil
 }
 
-// Redact takes out thinking with a secret in it, which must not be altered, and thinking that only its provider can read.
+// Redact takes out thinking with a secret in it, which must not be altered, thinking that only its provider can read, and thinking that is bound
+// to what was changed.
 func (Surgeon) Redact(s *surgery.Session, r *surgery.Redaction, _ surgery.RedactOptions) error {
-	g := r.Group("thinking", "thinking that holds a secret, or that only its provider can read: it can't be altered")
+	g := r.Group("thinking", "thinking that holds a secret, that only its provider can read, or that is bound to what was changed before it: it can't be altered")
+	first := r.First()
 	for i := range s.Records {
 		rec := &s.Records[i]
-		content, ok := surgery.At(rec.Raw, "message.content")
-		if !ok || rec.Kind == session.Unreadable {
+		if rec.Kind == session.Unreadable {
 			continue
 		}
-		var cuts []session.Cut
-		content.ForEach(func(_, b gjson.Result) bool {
-			sealed := b.Get("redacted").Bool() || strings.HasPrefix(b.Get("thinkingSignature").String(), `{"`)
-			if b.Get("type").String() == "thinking" && (r.Thinking[rec] || sealed) {
-				cuts = append(cuts, session.Cut{Start: b.Index, End: b.Index + len(b.Raw), Element: true})
-			}
-			return true
-		})
-		if len(cuts) > 0 {
-			g.Cut(rec, cuts...)
-		}
+		all := r.Thinking[rec] || bound(rec, first)
+		g.Cut(rec, thinking(rec, func(b gjson.Result) bool {
+			return all || b.Get("redacted").Bool() || strings.HasPrefix(b.Get("thinkingSignature").String(), `{"`)
+		})...)
 	}
 	if !g.Empty() {
 		r.Notes = append(r.Notes, "thinking was taken out: "+g.Why)
 	}
 	return nil
+}
+
+// thinking takes blocks of thinking out of an answer.
+func thinking(rec *session.Record, goes func(b gjson.Result) bool) (cuts []session.Cut) {
+	content, _ := surgery.At(rec.Raw, "message.content")
+	content.ForEach(func(_, b gjson.Result) bool {
+		if b.Get("type").String() == "thinking" && goes(b) {
+			cuts = append(cuts, session.Cut{Start: b.Index, End: b.Index + len(b.Raw), Element: true})
+		}
+		return true
+	})
+	return cuts
+}
+
+// bound says whether a record holds thinking that is bound to what stands before it, of which the first change is known; nil if nothing is changed.
+func bound(rec, first *session.Record) bool {
+	return first != nil && first.Pos.Less(rec.Pos) && session.BindsThinking(member(rec, "message.model")) &&
+		len(thinking(rec, func(b gjson.Result) bool { return b.Get("thinkingSignature").String() != "" })) > 0
 }
 
 // Media are the images of a message, and the texts of a result.
