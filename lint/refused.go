@@ -424,7 +424,7 @@ func (r *resolver) mend(f *Finding, i int, fault api.Fault) {
 		return
 	}
 	m, ok := api.Mend(it.Content, it.Role, fault)
-	if ok && m.Drop && it.CallID != "" { // of a call and its output neither can stay alone
+	if ok && m.Drop && it.CallID != "" && fault.Mend != "tell" { // of a call and its output neither can stay alone
 		for _, other := range r.pair(i) {
 			ok = ok && r.edit(f, other, m)
 		}

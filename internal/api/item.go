@@ -1,10 +1,13 @@
 package api
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
+	"unsafe"
 
 	"github.com/tidwall/gjson"
 
@@ -30,8 +33,119 @@ type field struct {
 type limit struct {
 	Kind, Field, Check, Want string
 	Providers                []string
-	When                     string // "always"; "named": where an error names the field; "change": if the session was made with another provider
+	When                     string // "always"; "named": where an error names the field; "change": if the session was made with another provider; "request": what one item alone does not show
 	Mend                     string
+
+	most  int        // Want as a number
+	chars *[256]bool // the characters that Want names
+}
+
+// limits are those of the table, with what they want made ready to be compared.
+var limits = func() []limit {
+	limits := listed
+	for i := range limits {
+		switch l := &limits[i]; l.Check {
+		case "chars":
+			l.chars = new([256]bool)
+			for w := l.Want; w != ""; {
+				from, to, n := w[0], w[0], 1
+				if len(w) > 2 && w[1] == '-' {
+					to, n = w[2], 3
+				}
+				for c := int(from); c <= int(to); c++ {
+					l.chars[c] = true
+				}
+				w = w[n:]
+			}
+		default:
+			l.most, _ = strconv.Atoi(l.Want)
+		}
+	}
+	return limits
+}()
+
+// Limits are what is known to be refused in one field of a kind of item, in itself.
+type Limits []*limit
+
+// LimitsOf are those of a field; kind is the type of the items.
+func LimitsOf(kind, field string) (list Limits) {
+	for i := range limits {
+		if l := &limits[i]; l.Field == field && l.When == "always" && (l.Kind == kind || l.Kind == "*") {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// Wrong is the first thing that is wrong with the field in the eyes of a provider, "" being any. It is given the JSON of the field's value,
+// empty if the item does not have it.
+func (list Limits) Wrong(provider string, value []byte) (Fault, bool) {
+	var v gjson.Result
+	for _, l := range list {
+		if l.fits(value) || provider != "" && !slices.Contains(l.Providers, provider) {
+			continue
+		}
+		if v.Type == gjson.Null && len(value) > 0 {
+			v = valueOf(value)
+		}
+		if what := l.wrong(v); what != "" {
+			return l.fault(l.Field, "its "+l.Field, what), true
+		}
+	}
+	return Fault{}, false
+}
+
+// valueOf reads a value, of which nothing is copied unless it has an escape in it.
+func valueOf(value []byte) gjson.Result {
+	text := unsafe.String(unsafe.SliceData(value), len(value)) // it is only looked at
+	if n := len(text); n > 1 && text[0] == '"' && text[n-1] == '"' && strings.IndexByte(text, '\\') < 0 {
+		return gjson.Result{Type: gjson.String, Raw: text, Str: text[1 : n-1]}
+	}
+	return gjson.Parse(text)
+}
+
+// fits says whether a value is within the limit, as far as that shows before it is read. It may be long.
+func (l *limit) fits(value []byte) bool {
+	return l.Check == "longest" && len(value) <= l.most || l.Check == "required" && len(value) > 0 && value[0] == '"'
+}
+
+// WrongText is the same of a field that is known to hold a text.
+func (list Limits) WrongText(provider, text string) (Fault, bool) {
+	v := gjson.Result{Type: gjson.String, Str: text}
+	for _, l := range list {
+		if provider != "" && !slices.Contains(l.Providers, provider) {
+			continue
+		}
+		if what := l.wrong(v); what != "" {
+			return l.fault(l.Field, "its "+l.Field, what), true
+		}
+	}
+	return Fault{}, false
+}
+
+// Most is the number that is the limit by a check, 0 if there is none.
+func (list Limits) Most(check string) int {
+	for _, l := range list {
+		if l.Check == check {
+			return l.most
+		}
+	}
+	return 0
+}
+
+// Cleaned is a text without the characters that are refused in it.
+func (list Limits) Cleaned(text []byte) []byte {
+	for _, l := range list {
+		if l.chars != nil {
+			text = bytes.Map(func(r rune) rune {
+				if r < 0x80 && l.chars[r] {
+					return r
+				}
+				return -1
+			}, text)
+		}
+	}
+	return text
 }
 
 // Fault is one thing that is wrong with an item.
@@ -59,7 +173,7 @@ func Foreign(item []byte, provider string, block bool) []Fault {
 	if block {
 		any = "block"
 	}
-	return check(item, provider, any, func(l *limit) bool { return l.When != "always" })
+	return check(item, provider, any, func(l *limit) bool { return l.When == "named" || l.When == "change" })
 }
 
 // check is what is wrong with an item by some of the limits; any is the kind of the limits that count for all kinds.
@@ -142,78 +256,101 @@ func (l *limit) faults(item gjson.Result) (faults []Fault) {
 	list, member, inList := strings.Cut(l.Field, ".")
 	if v := item.Get(list); inList && v.IsArray() {
 		for i, part := range v.Array() {
-			if what := l.wrong(part.Get(member), "a part's "+member); what != "" {
-				faults = append(faults, Fault{fmt.Sprintf("%s.%d.%s", list, i, member), what, l.Mend})
+			if what := l.wrong(part.Get(member)); what != "" {
+				faults = append(faults, l.fault(fmt.Sprintf("%s.%d.%s", list, i, member), "a part's "+member, what))
 			}
 		}
 		return faults
 	}
-	if what := l.wrong(item.Get(l.Field), "its "+l.Field); what != "" {
-		faults = append(faults, Fault{l.Field, what, l.Mend})
+	if what := l.wrong(item.Get(l.Field)); what != "" {
+		faults = append(faults, l.fault(l.Field, "its "+l.Field, what))
 	}
 	return faults
 }
 
-// wrong says what is wrong with a value by the limit, "" if nothing is. name is what the value is called.
-func (l *limit) wrong(v gjson.Result, name string) string {
-	if !v.Exists() {
+// plural are words for one thing of several, and for several things.
+var plural = strings.NewReplacer("is ", "are ", "has ", "have ", "does ", "do ", "holds ", "hold ")
+
+// fault is the fault of a field that is called name in a sentence, given what is wrong with it.
+func (l *limit) fault(path, name, what string) Fault {
+	if verb, rest, _ := strings.Cut(what, " "); strings.HasSuffix(name, "arguments") {
+		what = plural.Replace(verb+" ") + rest
+	}
+	return Fault{path, name + " " + what, l.Mend}
+}
+
+// wrong says what is wrong with a value by the limit, "" if nothing is.
+func (l *limit) wrong(v gjson.Result) string {
+	if l.Check == "required" && v.Type != gjson.String {
+		return "is missing"
+	}
+	if !v.Exists() && v.Type == gjson.Null {
 		return ""
 	}
 	text := v.Type == gjson.String
-	switch n, _ := strconv.Atoi(l.Want); l.Check {
+	switch n := l.most; l.Check {
 	case "absent":
-		return name + " is not taken by this endpoint"
+		return "is not taken by this endpoint"
 	case "prefix":
-		if text && !strings.HasPrefix(v.Str, l.Want+"_") {
-			return name + " does not begin with " + l.Want + "_"
+		if text && v.Str != "" && !strings.HasPrefix(v.Str, l.Want) {
+			return "does not begin with " + l.Want
 		}
 	case "chars":
-		if text && v.Str != "" && strings.ContainsFunc(v.Str, func(r rune) bool { return !plain(r) }) || text && v.Str == "" && l.Field != "name" {
-			return name + " has characters other than letters, digits, _ and -"
+		if text && !l.takes(v.Str) {
+			return "has characters other than letters, digits and " + strings.TrimPrefix(l.Want, "A-Za-z0-9")
 		}
 	case "longest":
-		if text && len(v.Str) > n && len([]rune(v.Str)) > n {
-			return fmt.Sprintf("%s is longer than %d characters", name, n)
+		if text && len(v.Str) > n && utf8.RuneCountInString(v.Str) > n {
+			return fmt.Sprintf("is %d characters long, more than %d", utf8.RuneCountInString(v.Str), n)
 		}
 	case "shortest":
 		if text && len(v.Str) < n {
-			return name + " is empty"
+			return "is empty"
 		}
 	case "longest-key":
 		if text && len(v.Str) > n && longestKey(v.Str) > n {
-			return fmt.Sprintf("%s hold a key of more than %d characters", name, n)
+			return fmt.Sprintf("holds a key of more than %d characters", n)
 		}
 	case "most":
 		switch {
 		case !v.IsArray() || len(v.Array()) <= n:
 		case n == 0:
-			return name + " is not empty"
+			return "is not empty"
 		default:
-			return fmt.Sprintf("%s has %d elements, more than %d", name, len(v.Array()), n)
+			return fmt.Sprintf("has %d elements, more than %d", len(v.Array()), n)
 		}
 	case "one-of":
 		if text && !slices.Contains(strings.Split(l.Want, ","), v.Str) {
-			return fmt.Sprintf("%s is %q", name, clip(v.Str))
+			return fmt.Sprintf("is %q", clip(v.Str))
 		}
 	case "not":
 		if text && slices.Contains(strings.Split(l.Want, ","), v.Str) {
-			return fmt.Sprintf("%s is %q", name, clip(v.Str))
+			return fmt.Sprintf("is %q", clip(v.Str))
+		}
+	case "without":
+		if text && strings.Contains(v.Str, l.Want) {
+			return "was redacted in part"
 		}
 	case "json-type":
 		if typeOf(v) != l.Want {
-			return name + " is " + typeNames[typeOf(v)]
+			return "is " + typeNames[typeOf(v)]
 		}
 	case "blank":
 		if text && strings.TrimSpace(v.Str) == "" {
-			return name + " is blank"
+			return "is blank"
 		}
 	}
 	return ""
 }
 
-// plain says whether a character may stand in an id.
-func plain(r rune) bool {
-	return r == '_' || r == '-' || r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9'
+// takes says whether a text consists of the characters of the limit.
+func (l *limit) takes(text string) bool {
+	for i := range len(text) {
+		if !l.chars[text[i]] {
+			return false
+		}
+	}
+	return true
 }
 
 // longestKey is the length of the longest key in a text of JSON, in characters.
@@ -242,7 +379,7 @@ const maxDepth = 32
 // IDPrefix is how the ids of a kind of item begin, "" if that is not known.
 func IDPrefix(kind string) string {
 	for i := range limits {
-		if l := &limits[i]; l.Check == "prefix" && l.Kind == kind {
+		if l := &limits[i]; l.Check == "prefix" && l.Kind == kind && l.Field == "id" {
 			return l.Want
 		}
 	}

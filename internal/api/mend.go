@@ -55,6 +55,8 @@ func Mend(item []byte, role string, f Fault) (m Mending, ok bool) {
 		return Mending{Cuts: []session.Cut{cut}}, cut.End > 0
 	case "keys":
 		return set(jsonl.AppendQuote(nil, shortKeys(gjson.GetBytes(item, f.Path).Str)))
+	case "parts":
+		return joined(item, f.Path)
 	case "fill":
 		return fill(item, f.Path)
 	case "inner":
@@ -129,6 +131,29 @@ func Renamed(item []byte, old, id string) (m Mending) {
 	return m
 }
 
+// maxParts is how many elements a list of content may have.
+var maxParts = LimitsOf("message", "content").Most("most")
+
+// joined makes one text, line for line, of texts that follow each other in a list, so that it has no more elements than the API takes. All that
+// they say stays, and so does what is no text.
+func joined(item []byte, path string) (m Mending, ok bool) {
+	text := func(part gjson.Result) gjson.Result {
+		v := part.Get("text")
+		if len(part.Map()) != 2 || v.Type != gjson.String || !part.Get("type").Exists() {
+			return gjson.Result{}
+		}
+		return v
+	}
+	parts := gjson.GetBytes(item, path).Array()
+	for i := 1; i < len(parts); i++ {
+		before, behind := text(parts[i-1]), text(parts[i])
+		if before.Exists() && behind.Exists() && parts[i-1].Get("type").Str == parts[i].Get("type").Str {
+			m.Cuts = append(m.Cuts, session.Cut{Start: before.Index + len(before.Raw) - 1, End: behind.Index + 1, New: []byte(`\n`)})
+		}
+	}
+	return m, len(parts)-len(m.Cuts) <= maxParts
+}
+
 // element is the cut that takes the element of a list out of an item.
 func element(item []byte, path string) session.Cut {
 	v := gjson.GetBytes(item, path)
@@ -168,7 +193,7 @@ func picture(item []byte, f Fault) (m Mending, ok bool) {
 }
 
 // maxKey is the longest key that the API takes in a call's arguments, in characters.
-const maxKey = 256
+var maxKey = LimitsOf("function_call", "arguments").Most("longest-key")
 
 // shortKeys is a text of JSON in which no key is longer than the API takes: of a long one the beginning stays, and a note of how much
 // it was.

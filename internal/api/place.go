@@ -25,7 +25,7 @@ type Place struct {
 func Locate(r *Refusal, sent *session.Sent) (places []Place, named int) {
 	named = r.at(sent)
 	l := &locator{r: r, sent: sent}
-	if r.Images > 0 {
+	if r.Mend == "images" && r.Most > 0 {
 		return l.tooMany(), -1
 	}
 	all := r.Mend == "field" || r.Mend == "item-type" || r.Mend == "bound" // the next item of the kind would be refused after it
@@ -44,6 +44,35 @@ func Locate(r *Refusal, sent *session.Sent) (places []Place, named int) {
 		places = places[:1]
 	}
 	return places, named
+}
+
+// Invalid are the items of what a client sends that a provider is known to refuse: by what each of them holds, and by what it needs beside it.
+func Invalid(sent *session.Sent, provider string) (places []Place) {
+	for i := range sent.Items {
+		for _, f := range Check(sent.Items[i].Content, provider, "") {
+			places = append(places, Place{i, f})
+		}
+	}
+	for k := range limits {
+		l := &limits[k]
+		if l.When != "request" || !slices.Contains(l.Providers, provider) {
+			continue
+		}
+		pairs := &locator{r: &Refusal{Mend: l.Mend, Found: Found{Message: -1, Block: -1, Inner: -1}}, sent: sent}
+		for i := range sent.Items {
+			if f, ok := pairs.pairing(i); ok {
+				places = append(places, Place{i, f})
+			}
+		}
+	}
+	return places
+}
+
+// Wants says whether a provider is known to want something of the whole request; mend is what the table says of the fault.
+func Wants(provider, mend string) bool {
+	return slices.ContainsFunc(limits, func(l limit) bool {
+		return l.When == "request" && l.Mend == mend && slices.Contains(l.Providers, provider)
+	})
 }
 
 func distance(a, b int) int { return max(a-b, b-a) }
@@ -137,6 +166,10 @@ func (l *locator) fault(i int) (Fault, bool) {
 		return is(path != "", path, "it refers to a tool that is not offered")
 	case "surrogate":
 		return is(argumentShape.ScanOne(it.Content, nil).Surrogate >= 0, "", "it holds half of a character")
+	case "parts":
+		path := r.topField()
+		n := len(content.Get(path).Array())
+		return is(r.Most > 0 && n > r.Most, path, fmt.Sprintf("its %s has %d elements, more than %d", path, n, r.Most))
 	case "message", "empty":
 		return is(empty(content), "content", "it is empty")
 	case "arguments":
@@ -332,11 +365,11 @@ func (l *locator) tooMany() (places []Place) {
 	for i := range l.sent.Items {
 		media(gjson.ParseBytes(l.sent.Items[i].Content), "", 0, func(path string, v gjson.Result, _ string) {
 			if v.Get("type").String() != "document" {
-				places = append(places, Place{i, Fault{path, fmt.Sprintf("it is one of the oldest images of more than %d", l.r.Images), l.r.Mend}})
+				places = append(places, Place{i, Fault{path, fmt.Sprintf("it is one of the oldest images of more than %d", l.r.Most), l.r.Mend}})
 			}
 		})
 	}
-	return places[:max(0, len(places)-l.r.Images)]
+	return places[:max(0, len(places)-l.r.Most)]
 }
 
 // media calls see for each image and document in a value, with its path and its address as a data URL.
@@ -379,8 +412,11 @@ func (l *locator) pairing(i int) (Fault, bool) {
 	switch id := it.CallID; r.Mend {
 	case "no-output":
 		return say(call && named(id) && len(l.outputs[id]) == 0, "call_id", "the call has no output")
-	case "no-call", "served":
-		return say(output && named(id) && (len(l.calls[id]) == 0 || l.calls[id][0] > i || r.Mend == "served" && l.sent.Items[l.calls[id][0]].Message != it.Message), "call_id", "the output has no call in front of it")
+	case "no-call":
+		return say(output && named(id) && (len(l.calls[id]) == 0 || l.calls[id][0] > i), "call_id", "the output has no call in front of it")
+	case "served":
+		own := output && gjson.GetBytes(it.Content, "type").Str != "tool_result"
+		return say(own && named(id) && (len(l.calls[id]) == 0 || l.calls[id][0] > i || l.sent.Items[l.calls[id][0]].Message != it.Message), "call_id", "the output has no call in front of it in the same answer")
 	case "twin-output":
 		return say(output && named(id) && len(l.outputs[id]) > 1 && l.outputs[id][0] != i, "call_id", "the call has an output already")
 	case "twin-call":

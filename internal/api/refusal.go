@@ -36,7 +36,7 @@ type Found struct {
 	Field                 string   // the path in the item, "" if the text names none
 	IDs                   []string // the ids, the tool or the type that the text names
 	Wanted                string   // the id of what has to stand in front of the first of them, "" if the text names none
-	Images                int      // how many images a request may hold beside its documents, 0 if the text says nothing of it
+	Most                  int      // how many images a request may hold beside its documents, or a list elements; 0 if the text says nothing of it
 }
 
 // compiled are the patterns of refusals, each compiled when a text may match it: few runs meet one.
@@ -173,8 +173,8 @@ func recognise(line string) *Refusal {
 func (r Refusal) in(line string, p *regexp.Regexp, m []int) *Refusal {
 	r.Words, r.Line, r.Times = line[m[0]:m[1]], line, 1
 	r.Message, r.Block, r.Inner = -1, -1, -1
-	if r.Mend == "images" {
-		r.Images = max(0, numbered(p, line, "max")-numbered(p, line, "pages")-numbered(p, line, "docs"))
+	if r.Mend == "images" || r.Mend == "parts" {
+		r.Most = max(0, numbered(p, line, "max")-numbered(p, line, "pages")-numbered(p, line, "docs"))
 	}
 	if k := p.SubexpIndex("want"); k >= 0 && r.Mend == "order" && m[2*k] >= 0 {
 		r.Wanted = line[m[2*k]:m[2*k+1]]

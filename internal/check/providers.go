@@ -5,22 +5,19 @@ import (
 	"strings"
 )
 
-// Provider is a kind of model API, described by what it is known to refuse. A session is not judged by what is uncertain. docs/dev/providers.md names the source of each fact.
+// Provider is a kind of model API. What each is known to refuse is in the tables of package api, by its name.
 type Provider struct {
-	Name      string
-	Messages  bool // it is one of the Messages API; the fields below are of the other
-	IDs       bool // looks at the prefix, the length and the characters of the ids it is sent
-	UniqueIDs bool // never gives an id twice, and refuses a history that does
-	OldIDs    bool // gets ids also from older clients, which send none to other providers
-	Reasoning bool // takes reasoning only as it wrote it: encrypted, without readable content
+	Name     string
+	Messages bool // it is one of the Messages API
+	OldIDs   bool // gets ids also from older clients, which send none to other providers
 }
 
 // Providers are the profiles that --provider takes.
 var Providers = []Provider{
-	{Name: "openai", IDs: true, UniqueIDs: true, Reasoning: true},
-	{Name: "azure", IDs: true, OldIDs: true},
+	{Name: "openai"},
+	{Name: "azure", OldIDs: true},
 	{Name: "compatible"},
-	{Name: "chatgpt", IDs: true, UniqueIDs: true, Reasoning: true},
+	{Name: "chatgpt"},
 	{Name: "anthropic", Messages: true},
 	{Name: "gateway", Messages: true},
 }

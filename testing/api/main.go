@@ -38,7 +38,7 @@ func tables(dir string) ([]byte, error) {
 		write      func(b *bytes.Buffer, rows [][]string) error
 	}{
 		{"errors.tsv", "// refusals are the texts with which a request is refused; the first that matches counts.\nvar refusals = []Refusal{\n", 8, writeErrors},
-		{"limits.tsv", "// limits are what the specifications do not say.\nvar limits = []limit{\n", 8, writeLimits},
+		{"limits.tsv", "// listed are what the specifications do not say.\nvar listed = []limit{\n", 8, writeLimits},
 		{"openai-items.tsv", "// inputItems are the kinds of input item of the Responses API.\nvar inputItems = []kind{\n", 5, writeKinds},
 		{"anthropic-blocks.tsv", "// contentBlocks are the kinds of content block of the Messages API.\nvar contentBlocks = []kind{\n", 5, writeKinds},
 	} {
@@ -123,8 +123,8 @@ func needles(p *syntax.Regexp) []string {
 
 func writeLimits(b *bytes.Buffer, rows [][]string) error {
 	for _, r := range rows {
-		if !slices.Contains([]string{"always", "named", "change"}, r[5]) {
-			return fmt.Errorf("%q: want always, named or change", r[5])
+		if !slices.Contains([]string{"always", "named", "change", "request"}, r[5]) {
+			return fmt.Errorf("%q: want always, named, change or request", r[5])
 		}
 		fmt.Fprintf(b, "{Kind: %q, Field: %q, Check: %q, Want: %q, Providers: %#v, When: %q, Mend: %q},\n", r[0], r[1], r[2], r[3], strings.Split(r[4], ","), r[5], r[6])
 	}

@@ -3,15 +3,22 @@ package codex
 import (
 	"sync"
 
+	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// The API's limits, in characters, as its refusals name them.
-const (
-	MaxArguments = 1_048_576
-	MaxToolName  = 64
-	MaxCallID    = 64
+// What the API is known to refuse in a call.
+var (
+	LimitsOfName      = api.LimitsOf("function_call", "name")
+	LimitsOfArguments = api.LimitsOf("function_call", "arguments")
+	LimitsOfInput     = api.LimitsOf("custom_tool_call", "input")
+)
+
+// The longest that the API takes, in characters.
+var (
+	MaxArguments = LimitsOfArguments.Most("longest")
+	MaxToolName  = LimitsOfName.Most("longest")
 )
 
 // sound says whether an item, as it stands, is one that the client reads and the API takes, as nearly all are. It is asked when
@@ -24,11 +31,8 @@ func sound(rec *session.Record) bool {
 }
 
 func soundName(rec *session.Record) bool {
-	if !IsString(rec, FieldName) {
-		return true
-	}
-	name := Text(rec, FieldName)
-	return len(name) > 0 && len(name) <= MaxToolName && InName.All(name)
+	_, wrong := LimitsOfName.Wrong("", Field(rec, FieldName))
+	return !wrong
 }
 
 // soundArguments says whether the arguments of a call are a text that is JSON or empty, and are not too long.
@@ -106,6 +110,3 @@ func (s *ByteSet) All(text []byte) bool {
 	}
 	return true
 }
-
-// InName is what a tool's name consists of.
-var InName = SetOf("_.:/-")

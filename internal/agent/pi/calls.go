@@ -257,7 +257,7 @@ func (c *checker) give(g *group, strays []int, calls, made map[string]int, list 
 				if k >= 0 {
 					value = c.facts[strays[k]].answers
 				}
-				if value == "" || a.plainIDs && !plainID.MatchString(value) {
+				if value == "" || a.plainIDs && !isPlain(value) {
 					value = "call_" + freshID(made, g.answer, n)
 					if k >= 0 {
 						r := strays[k]

@@ -2,12 +2,12 @@ package pi
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/image"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -281,12 +281,21 @@ func typed(b gjson.Result, typ string) session.Cut {
 	return session.Cut{Start: b.Index + 1, End: b.Index + 1, New: []byte(`"type":"` + typ + `",`)}
 }
 
-// plainID is what ids have to be for the Messages API.
-var plainID = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
+// What the Messages API is known to refuse in calls and images.
+var (
+	idLimits = api.LimitsOf("tool_use", "id")
+	maxImage = api.LimitsOf("image", "source.data").Most("longest") // bytes of base64
+)
+
+// isPlain says whether the Messages API takes an id.
+func isPlain(id string) bool {
+	_, wrong := idLimits.WrongText("anthropic", id)
+	return !wrong
+}
 
 // newID says whether an id is one that the API takes for a further call of the answer.
 func (f *fact) newID(id string) bool {
-	return (!f.plainIDs || plainID.MatchString(id)) && !slices.ContainsFunc(f.calls, func(c call) bool { return c.id == id })
+	return (!f.plainIDs || isPlain(id)) && !slices.ContainsFunc(f.calls, func(c call) bool { return c.id == id })
 }
 
 // call looks at a call.
@@ -330,9 +339,6 @@ func closed(c session.Cut) session.Cut {
 	}
 	return c
 }
-
-// maxImage is how many bytes of base64 the APIs take of one image.
-const maxImage = 5 << 20
 
 // image looks at an image.
 func (f *fact) image(b gjson.Result) {

@@ -1,6 +1,7 @@
 package damage
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -24,6 +25,19 @@ func RefusedSessions() (all []Refused) {
 		all = append(all, c.claude())
 	}
 	return all
+}
+
+// Session is a session of an agent that holds items of a request, of which the one that begins with "!" is on Line; one that begins with "u " is
+// the user's, any other the answer's.
+func Session(agent string, items []string) Refused {
+	c := refusalCase{0, items, ""}
+	r := c.codex
+	if agent == "claude" {
+		r = c.claude
+	}
+	s := r()
+	s.Data = s.Data[:bytes.LastIndexByte(s.Data[:len(s.Data)-1], '\n')+1]
+	return s
 }
 
 // refusalCase is a session with one fault and the error with which an API refuses it: in items, the one with the fault begins with "!".

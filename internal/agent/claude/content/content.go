@@ -1,13 +1,13 @@
 package content
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
@@ -214,54 +214,49 @@ func (n *Facts) unknownBlock(b *Block, v *format.Value, keep *format.Keeper, kin
 	return out(faults.BadBlock, what, finding.Rejects, finding.Rejects)
 }
 
-// isSignature says whether a text is base64.
-func isSignature(text []byte) bool {
-	text = bytes.TrimRight(text, "=")
-	return len(text) > 0 && !slices.ContainsFunc(text, func(c byte) bool { return !idBytes[c] && c != '+' && c != '/' })
-}
-
-// idBytes are the characters that may stand in the id of a call.
-var idBytes = func() (t [256]bool) {
-	for c := range t {
-		c := byte(c)
-		t[c] = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+// What the API is known to refuse in a call, and in thinking.
+var (
+	callIDLimits = api.LimitsOf("tool_use", "id")
+	nameLimits   = api.LimitsOf("tool_use", "name")
+	thoughts     = []thoughtMember{
+		{"thinking", format.KeySignature, api.LimitsOf("thinking", "signature")},
+		{"thinking", format.KeyThinking, api.LimitsOf("thinking", "thinking")},
+		{"redacted_thinking", format.KeyData, api.LimitsOf("redacted_thinking", "data")},
 	}
-	return t
-}()
+)
+
+// thoughtMember is a member of thinking in which something may be refused.
+type thoughtMember struct {
+	kind   string
+	key    format.Key
+	limits api.Limits
+}
 
 // IsCallID says whether the API accepts a text as the id of a call.
 func IsCallID(id string) bool {
-	for i := range len(id) {
-		if !idBytes[id[i]] {
-			return false
-		}
-	}
-	return id != ""
+	_, wrong := callIDLimits.WrongText("anthropic", id)
+	return !wrong
 }
 
 // isToolName says whether the API accepts a text as the name of a tool.
-func isToolName(name string) bool { return len(name) <= 200 && IsCallID(name) }
-
-// redacted is what redactors of secrets put in place of a part of a signature.
-var redacted = []byte("REDACTED")
+func isToolName(name string) bool {
+	_, wrong := nameLimits.WrongText("anthropic", name)
+	return !wrong
+}
 
 // thinkingProblem says why the API refuses a thinking block, as far as that can be seen; "" if it does not.
 func (n *Facts) thinkingProblem(v *format.Value) string {
-	if string(v.Word(format.KeyType)) == "redacted_thinking" {
-		if data := v.Raw(format.KeyData); len(data) <= len(`""`) || data[0] != '"' {
-			return "a redacted thinking block has no data"
-		}
-		return ""
+	provider := "anthropic"
+	if n.Foreign { // another maker's model signs as it likes
+		provider = "gateway"
 	}
-	switch sig := v.Raw(format.KeySignature); {
-	case len(sig) <= len(`""`) || sig[0] != '"':
-		return "a thinking block has no signature"
-	case !format.Begins(v.Raw(format.KeyThinking), '"'):
-		return "a thinking block has no text member"
-	case !n.Foreign && !isSignature(format.WordOf(sig)):
-		return "a thinking block's signature is not base64"
-	case bytes.Contains(sig, redacted):
-		return "a part of a thinking block's signature was redacted"
+	kind := string(v.Word(format.KeyType))
+	for _, m := range thoughts {
+		if m.kind == kind {
+			if f, wrong := m.limits.Wrong(provider, v.Raw(m.key)); wrong {
+				return "a " + strings.Replace(kind, "_", " ", 1) + " block: " + f.What
+			}
+		}
 	}
 	return ""
 }

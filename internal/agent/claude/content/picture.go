@@ -14,16 +14,18 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/image"
 	"github.com/hist-cli/hist/internal/jsonl"
 )
 
-const (
-	maxImage   = 5 << 20 // bytes, of an image's text
-	maxPixels  = 8000    // on a side
-	ManyPixels = 2000    // on a side, where a request holds more images than
-	Many       = 20
+var (
+	imageLimits = api.LimitsOf("image", "source.data")
+	maxImage    = imageLimits.Most("longest")      // bytes, of an image's text
+	maxPixels   = imageLimits.Most("side")         // on a side
+	ManyPixels  = imageLimits.Most("side-of-many") // on a side, where a request holds more images than
+	Many        = imageLimits.Most("few")
 )
 
 var imageTypes = []string{"jpeg", "png", "gif", "webp"}

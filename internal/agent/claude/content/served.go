@@ -6,6 +6,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -14,22 +15,38 @@ import (
 // Served is one half of a call that the API's own servers ran, such as a web search: both halves are in the answer.
 type Served struct {
 	ID     string
+	At     jsonl.Span // of the id's value
 	Output bool
 	Tool   string     // the tool that is called, or whose output this is
 	Span   jsonl.Span // of the block
+	own    bool       // it is a call of a tool of the API itself
+}
+
+var servedLimits = api.LimitsOf("server_tool_use", "id")
+
+// WrongID says what the API refuses in the id of a call of its own tools, "" if nothing is known, or if it is no such call.
+func (s Served) WrongID() string {
+	if !s.own {
+		return ""
+	}
+	f, _ := servedLimits.WrongText("anthropic", s.ID)
+	return f.What
 }
 
 // serve notes a block of a type for which the API's servers do the work.
 func (n *Facts) serve(kind string, v *format.Value, span jsonl.Span) {
 	s := Served{Span: span}
+	key := format.KeyResultID
 	s.Tool, s.Output = strings.CutSuffix(kind, "_tool_result")
 	switch {
 	case s.Output && s.Tool != "mcp": // outputs of MCP tools are left out: they name their server, too
-		s.ID = string(v.Word(format.KeyResultID))
+		s.ID = string(v.Word(key))
 	case strings.HasSuffix(kind, "_tool_use"):
-		s.ID, s.Tool = string(v.Word(format.KeyID)), string(v.Word(format.KeyName))
+		key = format.KeyID
+		s.ID, s.Tool, s.own = string(v.Word(key)), string(v.Word(format.KeyName)), kind == "server_tool_use"
 	}
 	if s.ID != "" {
+		s.At = jsonl.Span{Start: span.Start + v.At(key), End: span.Start + v.At(key) + len(v.Raw(key))}
 		n.Own().Served = append(n.Served, s)
 	}
 	if s.Tool == "tool_search" {

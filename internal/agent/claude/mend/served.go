@@ -5,7 +5,9 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
+	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/jsonl"
 )
 
 // servedAlone reports outputs of the API's servers whose call is not in the file, which clients send nevertheless (measured
@@ -14,13 +16,16 @@ func (c *Checker) servedAlone() {
 	if !c.some.served {
 		return
 	}
-	calls, outputs := map[string]bool{}, map[string]bool{}
+	calls, outputs, wrong := map[string]bool{}, map[string]bool{}, map[string]string{}
 	goesOn := map[string]bool{}  // answers that end with text
 	waiting := map[string]bool{} // answers that also call one of the client's tools: the servers' output may wait for that one's
 	for _, n := range c.nodes {
 		for _, s := range n.Served {
 			calls[s.ID] = calls[s.ID] || !s.Output
 			outputs[s.ID] = outputs[s.ID] || s.Output
+			if what := s.WrongID(); what != "" && !n.Foreign {
+				wrong[s.ID] = what
+			}
 		}
 		if n.Role == content.RoleAssistant && len(n.Blocks) > 0 {
 			goesOn[n.Msg] = n.Blocks[len(n.Blocks)-1].Kind == content.BlockText
@@ -29,6 +34,14 @@ func (c *Checker) servedAlone() {
 	}
 	for _, n := range c.nodes {
 		for _, s := range n.Served {
+			if what := wrong[s.ID]; what != "" {
+				n.Fault(content.Fault{
+					Rule: faults.BadCallID, Message: "the API does not accept the id of a call of one of its own tools: " + what, At: s.Span.Start,
+					Fix: finding.Exact, Impact: faults.OnAll(finding.Rejects),
+					Cuts: []finding.Cut{{Start: s.At.Start, End: s.At.End, New: jsonl.AppendQuote(nil, api.FreshID(s.Call(), s.ID))}},
+				})
+				c.some.faults = true
+			}
 			switch {
 			case s.Output && !calls[s.ID]:
 				n.Fault(content.Fault{

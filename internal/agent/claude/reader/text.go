@@ -275,14 +275,14 @@ func (f *file) alone() {
 	}
 }
 
-// each yields an id in the blocks of a type.
+// each yields an id in the blocks of a type, or of one that the API's servers answer for, whose name ends the same.
 func (r *record) each(typ, id string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if !r.content.IsArray() {
 			return
 		}
 		r.content.ForEach(func(_, b gjson.Result) bool {
-			return str(b.Get("type")) != typ || yield(b.Get(id).String())
+			return !strings.HasSuffix(str(b.Get("type")), typ) || yield(b.Get(id).String())
 		})
 	}
 }

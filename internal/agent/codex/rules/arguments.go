@@ -6,13 +6,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// maxOutput is the API's limit, in characters, as its refusals name it.
-const maxOutput = 10_485_760
+// limitsOfOutput are what the API is known to refuse in an output.
+var limitsOfOutput = api.LimitsOf("function_call_output", "output")
 
 // shownOfOversize is how many bytes of an oversize output's head and of its tail are kept.
 const shownOfOversize = 64 << 10
@@ -46,19 +47,17 @@ func (c *argumentChecker) check(rec *session.Record) {
 	case "response_item/function_call":
 		c.arguments(rec)
 	case "response_item/custom_tool_call":
-		if n := tooLong(codex.Field(rec, codex.FieldInput), codex.MaxArguments); n > 0 {
-			c.oversize(rec, codex.FieldInput, n, quoted(fmt.Sprintf("[hist: %d characters of input were taken out; the API takes no more than %d]", n, codex.MaxArguments)))
+		if text := c.tooLong(rec, codex.FieldInput, codex.LimitsOfInput); text != nil {
+			c.oversize(rec, codex.FieldInput, text, fmt.Sprintf("[hist: %d characters of input were taken out; the API takes no more than %d]", utf8.RuneCount(text), codex.MaxArguments))
 		}
 	}
 }
 
 func (c *argumentChecker) checkOutput(rec *session.Record) {
-	raw := codex.Field(rec, codex.FieldOutput)
-	if n := tooLong(raw, maxOutput); n > 0 && raw[0] == '"' {
-		text := codex.Text(rec, codex.FieldOutput)
+	if text := c.tooLong(rec, codex.FieldOutput, limitsOfOutput); text != nil {
 		head, tail := text[:shownOfOversize], text[len(text)-shownOfOversize:]
-		cut := append(append([]byte(nil), jsonl.TrimPartial(head)...), fmt.Sprintf("\n[hist: the middle of this output was taken out; it was %d characters long]\n", n)...)
-		c.oversize(rec, codex.FieldOutput, n, quoted(string(append(cut, tail[runeStart(tail):]...))))
+		cut := append(append([]byte(nil), jsonl.TrimPartial(head)...), fmt.Sprintf("\n[hist: the middle of this output was taken out; it was %d characters long]\n", utf8.RuneCount(text))...)
+		c.oversize(rec, codex.FieldOutput, text, string(append(cut, tail[runeStart(tail):]...)))
 	}
 }
 
@@ -70,22 +69,18 @@ func runeStart(b []byte) int {
 	return i
 }
 
-// tooLong returns the length in characters of a string literal, 0 if it is within the limit.
-func tooLong(raw []byte, limit int) int {
-	if len(raw) <= limit {
-		return 0
+// tooLong is the text in a field that is longer than the API takes, nil if it is not.
+func (c *argumentChecker) tooLong(rec *session.Record, field int, limits api.Limits) []byte {
+	if f, wrong := limits.Wrong(c.run.provider.Name, codex.Field(rec, field)); wrong && f.Mend == "clip" {
+		return codex.Text(rec, field)
 	}
-	text, ok := jsonl.Unquote(raw)
-	if n := utf8.RuneCountInString(text); ok && n > limit {
-		return n
-	}
-	return 0
+	return nil
 }
 
 func quoted(s string) []byte { return jsonl.AppendQuote(nil, s) }
 
-func (c *argumentChecker) oversize(rec *session.Record, field, n int, replacement []byte) {
-	c.splice(ruleOversizeCall, finding.Rejects, finding.StandIn, rec, field, replacement, fmt.Sprintf("%d characters: every request with it is refused", n))
+func (c *argumentChecker) oversize(rec *session.Record, field int, text []byte, replacement string) {
+	c.splice(ruleOversizeCall, finding.Rejects, finding.StandIn, rec, field, quoted(replacement), fmt.Sprintf("%d characters: every request with it is refused", utf8.RuneCount(text)))
 }
 
 func (c *argumentChecker) splice(rule *finding.Rule, impact finding.Impact, fix finding.Fix, rec *session.Record, field int, replacement []byte, message string) {
@@ -107,8 +102,8 @@ func (c *argumentChecker) arguments(rec *session.Record) {
 	if len(raw) == 0 {
 		return
 	}
-	if n := tooLong(raw, codex.MaxArguments); n > 0 {
-		c.oversize(rec, codex.FieldArguments, n, quoted(fmt.Sprintf(`{"hist_note":"%d characters of arguments were taken out"}`, n)))
+	if text := c.tooLong(rec, codex.FieldArguments, codex.LimitsOfArguments); text != nil {
+		c.oversize(rec, codex.FieldArguments, text, fmt.Sprintf(`{"hist_note":"%d characters of arguments were taken out"}`, utf8.RuneCount(text)))
 		return
 	}
 	if raw[0] != '"' {
@@ -164,27 +159,16 @@ func (c *argumentChecker) settle(f *finding.Finding) {
 const unknownTool = "unknown_tool"
 
 func (c *argumentChecker) name(rec *session.Record) {
-	raw := codex.Field(rec, codex.FieldName)
-	if len(raw) == 0 || raw[0] != '"' {
+	fault, wrong := codex.LimitsOfName.Wrong(c.run.provider.Name, codex.Field(rec, codex.FieldName))
+	if !wrong {
 		return
 	}
-	name := codex.Text(rec, codex.FieldName)
-	if len(name) > 0 && len(name) <= codex.MaxToolName && codex.InName.All(name) {
-		return
-	}
-	clean := bytes.Map(func(c rune) rune {
-		if c < 0x80 && codex.InName[c] {
-			return c
-		}
-		return -1
-	}, name)
+	name, fix := string(codex.LimitsOfName.Cleaned(codex.Text(rec, codex.FieldName))), finding.Exact
 	switch {
-	case len(clean) == 0:
-		c.splice(ruleBadToolName, finding.Rejects, finding.StandIn, rec, codex.FieldName, quoted(unknownTool), "a call without the name of its tool: the API refuses it")
-		return
-	case len(clean) > codex.MaxToolName:
-		c.splice(ruleBadToolName, finding.Rejects, finding.StandIn, rec, codex.FieldName, quoted(string(clean[:codex.MaxToolName])), "a tool name that is longer than the API takes")
-		return
+	case name == "":
+		name, fix = unknownTool, finding.StandIn
+	case len(name) > codex.MaxToolName:
+		name, fix = name[:codex.MaxToolName], finding.StandIn
 	}
-	c.splice(ruleBadToolName, finding.Rejects, finding.Exact, rec, codex.FieldName, quoted(string(clean)), "a tool name with characters that the API refuses")
+	c.splice(ruleBadToolName, finding.Rejects, fix, rec, codex.FieldName, quoted(name), "a call: "+fault.What+": the API refuses it")
 }

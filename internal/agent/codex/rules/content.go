@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/image"
@@ -24,8 +23,11 @@ var (
 // sealed is how everything that OpenAI encrypts begins.
 var sealed = []byte(`"gAAAA`)
 
-// redacted is what redactors of secrets put in place of a part of what is encrypted.
-var redacted = []byte("REDACTED")
+// What is refused in reasoning: in what is encrypted, and in what can be read.
+var (
+	sealLimits    = api.LimitsOf("reasoning", "encrypted_content")
+	thoughtLimits = api.LimitsOf("reasoning", "content")
+)
 
 // wholeToken reports whether a quoted text is as long as an encrypted token can be: 57 bytes and whole blocks of 16, as base64 (all
 // of 1,908 in published sessions are). A word put in place of a part of it leaves such a length once in twenty; the search for
@@ -39,12 +41,17 @@ func wholeToken(seal []byte) bool {
 // reasoning checks whether the session's provider accepts reasoning. If the item has to go, it returns the finding that says
 // why.
 func (c *itemChecker) reasoning(it item) *finding.Finding {
-	if it.Type != "response_item/reasoning" || !c.run.provider.Reasoning {
+	if it.Type != "response_item/reasoning" {
 		return nil
 	}
 	content, seal := codex.Field(it.Record, codex.FieldContent), codex.Field(it.Record, codex.FieldEncrypted)
-	strange := len(seal) > len(`""`) && seal[0] == '"' && (!bytes.HasPrefix(seal, sealed) || !wholeToken(seal) && bytes.Contains(seal, redacted))
-	clear := len(content) > 0 && content[0] == '[' && gjson.GetBytes(content, "#").Int() > 0
+	strange, clear := false, false
+	if !bytes.HasPrefix(seal, sealed) || !wholeToken(seal) {
+		_, strange = sealLimits.Wrong(c.run.provider.Name, seal)
+	}
+	if len(content) > 0 && content[0] == '[' {
+		_, clear = thoughtLimits.Wrong(c.run.provider.Name, content)
+	}
 	switch {
 	case strange:
 		f := it.finding(ruleForeignReasoning, finding.SetAside, it.Spans[codex.FieldEncrypted].Start, "encrypted reasoning that is not in OpenAI's form: the API can't verify it and refuses the request")
@@ -65,6 +72,7 @@ var imageKey = []byte(`"image_url"`)
 
 // images checks the images of a prompt or of an output. They may be very long, so they are found and checked in place.
 func (c *itemChecker) images(it item) {
+	c.limited.leftOut = 0
 	if it.Answer || codex.OneText(it.Record) {
 		return
 	}
@@ -123,6 +131,7 @@ func (c *itemChecker) image(im placedImage) {
 	case v.Fault != "" && old:
 		c.badImage(im, v, finding.Rejects, "the API refuses the request")
 	case v.Fault != "":
+		c.limited.leftOut++
 		c.badImage(im, v, finding.Notes, "the client leaves it out")
 	case old && v.Real != "":
 		c.label(im, v)

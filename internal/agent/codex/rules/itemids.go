@@ -16,28 +16,23 @@ var (
 	ruleDuplicateItemID = texts.Rule(finding.Rule{Name: "duplicate-item-id", Family: "items", Impact: finding.Rejects, Fix: finding.Exact})
 )
 
-// maxItemID is the longest id that the API accepts, in characters.
-const maxItemID = 64
-
-// wrongID says what is wrong with an item's id; "" if nothing is, or if the client does not send it.
-func wrongID(kind string, id []byte) string {
-	prefix, suffix, sent := bytes.Cut(id, []byte("_"))
-	want := api.IDPrefix(kind)
-	switch {
-	case want == "" || !sent || len(prefix) == 0 || len(suffix) == 0:
+// wrongID says what is wrong with the id of a kind of item in the eyes of the session's provider; "" if nothing is, or if the client does not send
+// it: it sends those that consist of two parts, of the kinds that it knows.
+func (s *run) wrongID(kind string, id []byte) string {
+	prefix, suffix, parted := bytes.Cut(id, []byte("_"))
+	if !s.sendsIDs || !parted || len(prefix) == 0 || len(suffix) == 0 {
 		return ""
-	case len(id) < len(want) || string(id[:len(want)]) != want:
-		return fmt.Sprintf("the id of a %s begins with %s, and this one does not", kind, want)
-	case len(id) > maxItemID:
-		return fmt.Sprintf("an id of %d characters, more than the %d that the API takes", len(id), maxItemID)
-	case !inID.All(suffix):
-		return "an id with characters other than letters, digits, _ and -"
 	}
-	return ""
+	limits, known := s.idLimits[kind]
+	if !known {
+		if api.IDPrefix(kind) != "" {
+			limits = api.LimitsOf(kind, "id")
+		}
+		s.idLimits[kind] = limits
+	}
+	f, _ := limits.WrongText(s.provider.Name, string(id))
+	return f.What
 }
-
-// inID are the characters of an id.
-var inID = codex.SetOf("_-")
 
 // id checks the form of an item's id, and whether it has been seen before. If the item has to go, it returns the finding that
 // says why.
@@ -48,17 +43,15 @@ func (c *itemChecker) id(it item) *finding.Finding {
 	}
 	id, twin := codex.Sum(it.ID), c.last
 	c.last = id
-	if c.run.provider.IDs {
-		if what := wrongID(codex.ItemKind(it.Record), it.ID); what != "" {
-			return c.badID(it, what)
-		}
+	if what := c.run.wrongID(codex.ItemKind(it.Record), it.ID); what != "" {
+		return c.badID(it, what)
 	}
 	var content uint64
 	paired := it.Kind == session.Call || it.Kind == session.Output
 	switch {
 	case it.Kind == session.Message:
 		content = codex.PayloadSum(it.Record)
-	case paired && c.run.provider.UniqueIDs:
+	case paired && c.run.uniqueIDs:
 		content = lastBytes(it.CallID)
 	default:
 		return nil
@@ -74,7 +67,7 @@ func (c *itemChecker) id(it item) *finding.Finding {
 		c.keep(id, seen, nil)
 		return nil
 	}
-	if earlier == nil || id != twin && !c.run.provider.UniqueIDs {
+	if earlier == nil || id != twin && !c.run.uniqueIDs {
 		c.keep(id, seen, newest)
 		return nil
 	}
@@ -144,7 +137,7 @@ func (c *itemChecker) sent(id uint64, newest *seenID) *seenID {
 
 // badID reports an id that is removed from its item, or together with it.
 func (c *itemChecker) badID(it item, what string) *finding.Finding {
-	f := it.finding(ruleBadItemID, finding.Exact, it.Spans[codex.FieldID].Start, what+": the API refuses the request")
+	f := it.finding(ruleBadItemID, finding.Exact, it.Spans[codex.FieldID].Start, kindOf(it)+": "+what+": the API refuses the request")
 	if it.Type == "response_item/reasoning" && !bytes.HasPrefix(codex.Field(it.Record, codex.FieldEncrypted), sealed) {
 		f.Fix = finding.SetAside
 		return &f

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
-	"unicode/utf8"
+	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/api"
@@ -20,6 +20,7 @@ type limitedItems struct {
 	// unnamed are calls with an empty call_id whose output has not come, oldest first.
 	unnamed []unnamedCall
 	calls   int // how many there were
+	leftOut int // how many images of the item in hand the client does not send
 }
 
 // unnamedCall is a call without a name by which its output could be told.
@@ -48,7 +49,7 @@ func (c *limitedItems) check(it item) *finding.Finding {
 		if codex.OneText(it.Record) { // which may be long
 			list.End = it.Spans[codex.FieldFirstText].Start
 		}
-		if !bytes.Contains(list.Of(it.Raw), other) {
+		if !bytes.Contains(list.Of(it.Raw), other) && bytes.Count(list.Of(it.Raw), typeKey) <= maxParts+c.leftOut {
 			return nil
 		}
 	case "response_item/function_call":
@@ -76,8 +77,15 @@ func (c *limitedItems) check(it item) *finding.Finding {
 	return nil
 }
 
-// maxKey is the longest key that the API takes in arguments, in characters.
-const maxKey = 256
+// What the API is known to refuse: how long a key in arguments may be, in characters, how many parts a message may have, and call_ids.
+var (
+	maxKey       = codex.LimitsOfArguments.Most("longest-key")
+	maxParts     = api.LimitsOf("message", "content").Most("most")
+	callIDLimits = api.LimitsOf("function_call", "call_id")
+)
+
+// typeKey stands in each part of a message.
+var typeKey = []byte(`"type"`)
 
 // keyEnd is what stands behind each key in arguments, which are JSON in a string.
 var keyEnd, keyStart = []byte(`\":`), []byte(`\"`)
@@ -101,13 +109,13 @@ func mayHoldLongKey(literal []byte) bool {
 // plainCallID says whether a call_id is one that no API refuses.
 func plainCallID(rec *session.Record) bool {
 	n := len(codex.Field(rec, codex.FieldCallID))
-	return n > len(`""`) && n <= codex.MaxCallID+len(`""`) || n == len("null") || n == 0
+	return n > len(`""`) && n <= callIDLimits.Most("longest")+len(`""`) || n == len("null") || n == 0
 }
 
 // fault reports one fault of an item, unless a rule of its own does. raw is the item's JSON.
 func (c *limitedItems) fault(it item, raw []byte, fault api.Fault) *finding.Finding {
 	switch fault.Mend {
-	case "item", "part", "keys":
+	case "item", "part", "parts", "keys":
 	default: // ids, names, long texts, images: each has a rule
 		return nil
 	}
@@ -135,13 +143,19 @@ func (c *limitedItems) fault(it item, raw []byte, fault api.Fault) *finding.Find
 
 // kindOf is what an item is called in a sentence.
 func kindOf(it item) string {
-	switch it.Type {
-	case "response_item/web_search_call":
+	switch kind := codex.ItemKind(it.Record); {
+	case kind == "web_search_call":
 		return "a web search"
-	case "response_item/message":
+	case strings.HasSuffix(kind, "_call"):
+		return "a call"
+	case strings.HasSuffix(kind, "_output"):
+		return "an output"
+	case kind == "message":
 		return "a message"
+	case kind == "reasoning":
+		return kind
 	}
-	return "a call"
+	return "an item"
 }
 
 // callID gives a call or an output another call_id, if the API refuses the one that it has. An empty one says nothing about which
@@ -156,8 +170,8 @@ func (c *limitedItems) callID(it item) {
 		return it.splice(finding.Cut{Start: id.Start, End: id.End, New: quoted(string(new))})
 	}
 	if len(it.CallID) > 0 {
-		if n := utf8.RuneCount(it.CallID); n > codex.MaxCallID && c.run.provider.IDs {
-			f := it.finding(check.Refused, finding.Exact, id.Start, fmt.Sprintf("the API refuses every request: a call_id of %d characters, more than the %d that it takes", n, codex.MaxCallID))
+		if fault, wrong := callIDLimits.WrongText(c.run.provider.Name, string(it.CallID)); wrong {
+			f := it.finding(check.Refused, finding.Exact, id.Start, "the API refuses every request: "+kindOf(it)+": "+fault.What)
 			f.Edits = []finding.Edit{rename([]byte(api.FreshID(it.Raw, string(it.CallID))))}
 			c.run.report(f)
 		}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -15,7 +16,7 @@ func (s *run) setHeader(h session.Info, at session.Pos) {
 	s.header = h
 	s.provider = check.ProviderFor(s.opts.Provider, h.Provider)
 	s.opts.StripEncrypted = s.opts.StripEncrypted || check.Reseals(s.opts.Provider, h.Provider)
-	sent := s.provider.OldIDs || !s.olderThan(0, 144)
-	s.provider.IDs, s.provider.UniqueIDs = s.provider.IDs && sent, s.provider.UniqueIDs && sent
+	s.sendsIDs = s.provider.OldIDs || !s.olderThan(0, 144)
+	s.uniqueIDs = s.sendsIDs && api.Wants(s.provider.Name, "twin-id")
 	s.newer = codex.After(h.Version, 0, newestMeasured)
 }

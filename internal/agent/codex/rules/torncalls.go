@@ -43,7 +43,8 @@ func (c *callChecker) tornCall(rec *session.Record) {
 		return
 	}
 	// The API would refuse a call with garbage in its name.
-	if call, ok := codex.ReadTornCall(rec.Raw); ok && len(call.Name) <= codex.MaxToolName && codex.InName.All([]byte(call.Name)) {
+	call, ok := codex.ReadTornCall(rec.Raw)
+	if _, wrong := codex.LimitsOfName.WrongText("", call.Name); ok && !wrong {
 		c.torn = append(c.torn, &tornCall{at: rec.Pos, offset: rec.Offset, call: call, turn: c.turn})
 	}
 }
