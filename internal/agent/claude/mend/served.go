@@ -6,6 +6,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/api"
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 )
@@ -36,7 +37,7 @@ func (c *Checker) servedAlone() {
 		for _, s := range n.Served {
 			if what := wrong[s.ID]; what != "" {
 				n.Fault(content.Fault{
-					Rule: faults.BadCallID, Message: "the API does not accept the id of a call of one of its own tools: " + what, At: s.Span.Start,
+					Rule: check.Refused, Message: "the API refuses every request: a call of one of its own tools: " + what, At: s.Span.Start,
 					Fix: finding.Exact, Impact: faults.OnAll(finding.Rejects),
 					Cuts: []finding.Cut{{Start: s.At.Start, End: s.At.End, New: jsonl.AppendQuote(nil, api.FreshID(s.Call(), s.ID))}},
 				})
