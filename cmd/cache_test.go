@@ -115,7 +115,7 @@ func TestCacheCommand(t *testing.T) {
 		{"cache", ExitOK, ": the cache is empty\n"},
 		{"cache status", ExitOK, ": the cache is empty\n"},
 		{"cache clean", ExitOK, "the cache is empty: nothing was removed\n"},
-		{"lint ../fixtures/codex/0.169.0/clean", ExitOK, "nothing is damaged"},
+		{"lint ../fixtures/codex/0.169.0/clean", ExitOK, "no damage was found"},
 		{"cache status", ExitOK, " B in 1 file, with what this version of hist found in 1 session\n"},
 		{"cache clean", ExitOK, "the cache was removed: "},
 		{"cache status", ExitOK, ": the cache is empty\n"},
@@ -173,8 +173,8 @@ func TestWarmAsksAnew(t *testing.T) {
 			}
 		}
 	}
-	lint("30 sessions: nothing is damaged\n")
-	lint("30 sessions: nothing is damaged\n")
+	lint("30 sessions: no damage was found\n")
+	lint("30 sessions: no damage was found\n")
 	last := paths[len(paths)-1]
 	if runtime.GOOS == "linux" {
 		f, err := os.OpenFile(last, os.O_RDWR, 0)
@@ -195,7 +195,7 @@ func TestWarmAsksAnew(t *testing.T) {
 	if err := os.Remove(journal); err != nil {
 		t.Fatal(err)
 	}
-	lint("30 sessions: nothing is damaged\n")
+	lint("30 sessions: no damage was found\n")
 	database := filepath.Join(home, "thread_history_1.sqlite")
 	if err := os.WriteFile(database, []byte("no database, and long enough to be one of a few pages"), 0o600); err != nil {
 		t.Fatal(err)

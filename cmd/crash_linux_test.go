@@ -196,7 +196,7 @@ func (h *crashHome) settle(t *testing.T, how string, isNew bool, after []byte) {
 		t.Errorf("%s: the client would see %v (%v)", how, left, err)
 	}
 	if how == "repair" {
-		if code, out, _ := h.hist(t, nil, "lint"); code != ExitOK || !strings.Contains(out, "nothing is damaged") {
+		if code, out, _ := h.hist(t, nil, "lint"); code != ExitOK || !strings.Contains(out, "no damage was found") {
 			t.Errorf("lint afterwards: exit %d: %s", code, out)
 		}
 	}

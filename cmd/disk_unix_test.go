@@ -165,7 +165,7 @@ func TestAnothersFolder(t *testing.T) {
 		return exitCode(t, asNobody(t, c))
 	}
 	code, out := run("lint", "--no-cache")
-	if code != ExitIO || !strings.Contains(out, "it belongs to root") || !strings.Contains(out, "chown -R") || strings.Contains(out, "nothing is damaged") {
+	if code != ExitIO || !strings.Contains(out, "it belongs to root") || !strings.Contains(out, "chown -R") || strings.Contains(out, "no damage was found") {
 		t.Errorf("lint: exit %d: %s", code, out)
 	}
 	code, out = run("pre-resume", "01a1fa85-0000-7000-8000-000000000000")

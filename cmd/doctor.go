@@ -230,7 +230,7 @@ func (d *doctor) write(to io.Writer, width int) error {
 	switch {
 	case total == 0:
 	case len(d.patients) == 0 && d.unread == 0:
-		line("%s: nothing is damaged", count(total, "session", "sessions"))
+		line("%s: no damage was found", count(total, "session", "sessions"))
 	case len(d.patients) == 0:
 		line("%s: no damage was found; %d could not be read", count(total, "session", "sessions"), d.unread)
 	default:

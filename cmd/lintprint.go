@@ -199,12 +199,9 @@ func (p *textPrinter) end() error {
 	}
 	p.tellShared()
 	found := p.counts[lint.Blocks] + p.counts[lint.Loses] + p.counts[lint.Rejects] + p.counts[lint.Shows]
-	line := count(p.sessions, "session", "sessions") + ": nothing is damaged"
-	switch {
-	case found > 0:
+	line := count(p.sessions, "session", "sessions") + ": no damage was found"
+	if found > 0 {
 		line = p.damage(found)
-	case p.unread > 0:
-		line = count(p.sessions, "session", "sessions") + ": no damage was found"
 	}
 	if p.unread > 0 {
 		line += fmt.Sprintf("; %d could not be read, or not all of it", p.unread)

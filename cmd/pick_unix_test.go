@@ -225,7 +225,7 @@ func TestPickByNumber(t *testing.T) {
 		}
 		c.types(t, "2\n")
 		c.exits(t, ExitOK)
-		c.shows(t, "nothing is damaged")
+		c.shows(t, "no damage was found")
 	}
 }
 

@@ -272,7 +272,7 @@ func (s *shown) damaged() int64 {
 // verdict is the summary of the findings.
 func (s *shown) verdict() string {
 	found := s.damaged()
-	line := "nothing is damaged"
+	line := "no damage was found"
 	if found > 0 {
 		line = count(found, "finding", "findings")
 	}

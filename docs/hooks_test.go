@@ -238,5 +238,5 @@ func TestWorkflowHook(t *testing.T) {
 	p.env = append(p.env, "THREAD="+a.Thread)
 	says(t, p.run(t, "bash", "-eo", "pipefail", "-c", workflow.Steps[1].Run), "client: exec resume "+killedID+" go on\n")
 	p.run(t, "bash", "-eo", "pipefail", "-c", workflow.Steps[2].Run)
-	says(t, read(t, summary), "1 session: nothing is damaged")
+	says(t, read(t, summary), "1 session: no damage was found")
 }

@@ -21,5 +21,5 @@ func ExampleDo() {
 	fmt.Println(rep.History.Words())
 	// Output:
 	// call-without-output: recovered from item_completed CommandExecution on line 8
-	// the model will have all 5 items of the history; without the repair it has 4
+	// the model will have all 5 known items of the history; without the repair it has 4
 }

@@ -256,15 +256,15 @@ func (h History) Words() string {
 	case h.Refused:
 		return fmt.Sprintf("the model will have nothing of the history (%s), because the client refuses the session as it is", inWords(int(h.Items)))
 	case h.Items > h.After:
-		text = fmt.Sprintf("the model will have %d of %d items of the history", h.After, h.Items)
+		text = fmt.Sprintf("the model will have %d of %d known items of the history", h.After, h.Items)
 	case h.Partly:
 		text = fmt.Sprintf("the model will have %s of the history; some of it is lost, and nobody can tell how much", inWords(int(h.After)))
 	case h.Gap:
 		text = fmt.Sprintf("the model will have %s of the history", inWords(int(h.After)))
 	case h.Items == 1:
-		text = "the model will have the only item of the history"
+		text = "the model will have the only known item of the history"
 	default:
-		text = fmt.Sprintf("the model will have all %d items of the history", h.Items)
+		text = fmt.Sprintf("the model will have all %d known items of the history", h.Items)
 	}
 	if h.Before < h.After {
 		text += fmt.Sprintf("; without the repair it has %d", h.Before)

@@ -32,7 +32,7 @@ func TestHTML(t *testing.T) {
 	redacted := pageOf(t, false, rep)
 	for _, want := range []string{
 		"hist undo 20261120T100000Z-abcdef", "old.jsonl", "new.jsonl", "codex resume some-id", "12 read, 9 untouched, 1 edited, 2 added, 3 set aside",
-		"00aa11bb", "/runs/aside", "a note", "all 5 items of the history; without the repair it has 4", `<span class="sent" style="flex: 4"></span><span class="gained" style="flex: 1"></span>`, "</span>4 sent with and without the repair", "</span>1 only because of the repair", "raw-control", "crlf", "exact from line 8; found on line 5; line 7, byte 70 → line 9, byte 90",
+		"00aa11bb", "/runs/aside", "a note", "all 5 known items of the history; without the repair it has 4", `<span class="sent" style="flex: 4"></span><span class="gained" style="flex: 1"></span>`, "</span>4 sent with and without the repair", "</span>1 only because of the repair", "raw-control", "crlf", "exact from line 8; found on line 5; line 7, byte 70 → line 9, byte 90",
 		"what was wrong", "<del>a</del>", "<ins>b</ins>", "bad-header", "what is left",
 	} {
 		if !strings.Contains(redacted, want) {

@@ -144,19 +144,19 @@ func TestReportOfAGap(t *testing.T) {
 // nothing of the history, nor does a record that is taken out and that was read; a placeholder in an item does, and a line that can't be read. Where a header is gone without a number to say that nothing else is, that is not known.
 func TestPlaceholderBesideTheHistory(t *testing.T) {
 	for name, want := range map[string]string{
-		"codex/rules/bad-header/bad-cli-version":              "all 5 items",
-		"codex/rules/no-header/bad-paginated":                 "all 5 items",
+		"codex/rules/bad-header/bad-cli-version":              "all 5 known items",
+		"codex/rules/no-header/bad-paginated":                 "all 5 known items",
 		"codex/rules/no-header/bad":                           "records of it are missing",
 		"codex/rules/bad-arguments/bad-no-json":               "some of it is lost",
 		"codex/rules/lone-surrogate/bad":                      "some of it is lost",
-		"claude/rules/missing-time/bad":                       "all 8 items",
-		"claude/rules/wrong-leaf/bad-ahead-of-time":           "all 6 items",
-		"claude/rules/duplicate-record/bad-behind-a-lost-end": "all 8 items",
-		"claude/rules/other-session/bad-between":              "all 8 items",
-		"codex/rules/stray-header/bad":                        "all 9 items",
+		"claude/rules/missing-time/bad":                       "all 8 known items",
+		"claude/rules/wrong-leaf/bad-ahead-of-time":           "all 6 known items",
+		"claude/rules/duplicate-record/bad-behind-a-lost-end": "all 8 known items",
+		"claude/rules/other-session/bad-between":              "all 8 known items",
+		"codex/rules/stray-header/bad":                        "all 9 known items",
 		"codex/rules/bad-json/bad":                            "some of it is lost",
-		"pi/rules/bad-shape/bad-message":                      "6 of 7 items",
-		"pi/rules/lost-header/bad":                            "all 7 items",
+		"pi/rules/bad-shape/bad-message":                      "6 of 7 known items",
+		"pi/rules/lost-header/bad":                            "all 7 known items",
 		"pi/rules/wrong-kept/bad":                             "records of it are missing",
 	} {
 		text, err := os.ReadFile(filepath.Join("../fixtures", name+".jsonl"))

@@ -7,18 +7,18 @@ import "testing"
 func TestHistoryWords(t *testing.T) {
 	const will = "the model will have "
 	for want, h := range map[string]History{
-		"the session holds no history for the model":                                                         {},
-		will + "the only item of the history":                                                                {Items: 1, Before: 1, After: 1},
-		will + "the only item of the history; without the repair it has 0":                                   {Items: 1, After: 1},
-		will + "all 5 items of the history":                                                                  {Items: 5, Before: 5, After: 5},
-		will + "all 5 items of the history; without the repair it has 4":                                     {Items: 5, Before: 4, After: 5},
-		will + "4 of 5 items of the history; 1 is lost":                                                      {Items: 5, Before: 4, After: 4},
-		will + "4 of 5 items of the history; 1 is no longer sent":                                            {Items: 5, Before: 5, After: 4},
-		will + "4 of 5 items of the history; 1 is lost, and the model is told so":                            {Items: 5, Before: 5, After: 4, Told: 1},
-		will + "3 of 6 items of the history; 2 are lost, and the model is told so of 1; 1 is no longer sent": {Items: 6, Before: 5, After: 3, Told: 1},
-		will + "nothing of the history (5 items), because the client refuses the session as it is":           {Items: 5, Refused: true},
-		will + "3 of 6 items of the history; without the repair it has 2; 3 are lost":                        {Items: 6, Before: 2, After: 3},
-		will + "2 items of the history; records of it are missing, and nobody can tell how much they held":   {Items: 2, Before: 2, After: 2, Gap: true},
+		"the session holds no history for the model":                                                               {},
+		will + "the only known item of the history":                                                                {Items: 1, Before: 1, After: 1},
+		will + "the only known item of the history; without the repair it has 0":                                   {Items: 1, After: 1},
+		will + "all 5 known items of the history":                                                                  {Items: 5, Before: 5, After: 5},
+		will + "all 5 known items of the history; without the repair it has 4":                                     {Items: 5, Before: 4, After: 5},
+		will + "4 of 5 known items of the history; 1 is lost":                                                      {Items: 5, Before: 4, After: 4},
+		will + "4 of 5 known items of the history; 1 is no longer sent":                                            {Items: 5, Before: 5, After: 4},
+		will + "4 of 5 known items of the history; 1 is lost, and the model is told so":                            {Items: 5, Before: 5, After: 4, Told: 1},
+		will + "3 of 6 known items of the history; 2 are lost, and the model is told so of 1; 1 is no longer sent": {Items: 6, Before: 5, After: 3, Told: 1},
+		will + "nothing of the history (5 items), because the client refuses the session as it is":                 {Items: 5, Refused: true},
+		will + "3 of 6 known items of the history; without the repair it has 2; 3 are lost":                        {Items: 6, Before: 2, After: 3},
+		will + "2 items of the history; records of it are missing, and nobody can tell how much they held":         {Items: 2, Before: 2, After: 2, Gap: true},
 	} {
 		if got := h.Words(); got != want {
 			t.Errorf("%+v: %q, want %q", h, got, want)

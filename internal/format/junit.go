@@ -64,7 +64,7 @@ func (p *junit) Session(s *Session) error {
 		out.Errors = 1
 		out.Cases = append(out.Cases, testCase{Name: "read", Class: s.Path, File: s.Path, Error: &outcome{Message: s.Err.Error()}})
 	case len(out.Cases) == 0:
-		out.Cases = []testCase{{Name: "nothing is damaged", Class: s.Path, File: s.Path}}
+		out.Cases = []testCase{{Name: "no damage was found", Class: s.Path, File: s.Path}}
 	}
 	out.Tests = len(out.Cases)
 	if err := p.begin(); err != nil {

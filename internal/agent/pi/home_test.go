@@ -175,7 +175,7 @@ func TestCommandLine(t *testing.T) {
 	has(run(t, 1, "pre-resume", ids[2]), "repairable")
 	has(run(t, 1, "doctor"), ids[2])
 	has(run(t, 0, "repair", "--in-place", ids[2]), "all 6 items")
-	has(run(t, 0, "lint", ids[2]), "nothing is damaged")
+	has(run(t, 0, "lint", ids[2]), "no damage was found")
 	run(t, 0, "undo")
 	run(t, 1, "lint", ids[2])
 	has(run(t, 0, "export", ids[1]), "agent: pi")
