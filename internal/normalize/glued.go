@@ -37,6 +37,12 @@ func (f *Normalizer) unglue(raw []byte) []piece {
 
 // reportTorn reports a line that holds at most a part of one record.
 func (f *Normalizer) reportTorn(p piece) {
+	if p.again {
+		// Clients resume such a session with all of it; but one was seen to vanish from a client's list until the line was removed.
+		fault := f.report(BadJSON, 0, finding.Exact, "the line is the beginning of the next record, whose writing was begun again: the client drops it, and nothing is lost with it")
+		fault.Impact = finding.Shows
+		return
+	}
 	fix := finding.SetAside
 	what := "no record can be made of it"
 	if p.torn {
@@ -217,14 +223,16 @@ func (f *Normalizer) fragment(raw, rest []byte) piece {
 			rest = next.Raw
 		}
 	}
-	if !repeats(raw, rest) {
-		closed := f.closeTorn(raw)
-		if closed == nil {
-			closed = f.shorten(raw, len(bytes.TrimSpace(rest)) == 0)
-		}
-		if closed != nil {
-			return piece{raw: closed, torn: true, mended: true}
-		}
+	if repeats(raw, rest) {
+		_, whole := f.wholeRecord(rest)
+		return piece{raw: raw, dead: true, again: whole, rule: BadJSON}
+	}
+	closed := f.closeTorn(raw)
+	if closed == nil {
+		closed = f.shorten(raw, len(bytes.TrimSpace(rest)) == 0)
+	}
+	if closed != nil {
+		return piece{raw: closed, torn: true, mended: true}
 	}
 	return piece{raw: raw, dead: true, rule: BadJSON}
 }

@@ -78,6 +78,7 @@ type piece struct {
 	raw    []byte
 	rule   *finding.Rule // the rule that makes it dead
 	dead   bool
+	again  bool // dead, but the next record begins with all of it
 	torn   bool
 	mended bool
 	drop   bool        // dead, and a repair sets it aside

@@ -193,7 +193,11 @@ func (c *ordinalChecker) flushMissing(tail bool) {
 	}
 	if tail {
 		f.Impact = finding.Blocks
-		f.Message = fmt.Sprintf("the last %d records have no ordinal, as an older client writes them: newer ones refuse to go on", c.missing)
+		last := "the last record has"
+		if c.missing > 1 {
+			last = fmt.Sprintf("the last %d records have", c.missing)
+		}
+		f.Message = last + " no ordinal, as an older client writes them: newer ones refuse to go on"
 	} else if c.run.olderThan(0, 154) {
 		f.Impact = finding.Shows
 	}

@@ -64,7 +64,7 @@ func (c *headerChecker) Settle(f *finding.Finding) {
 	case f.Rule == normalize.NoFinalNewline:
 		f.Impact = impactIn(s.client, f.Rule) // what trims files is rarely their own client: who resumes decides, not who wrote
 		f.Message += ": a client before 0.145 appends its next record to the same line"
-	case f.Framing && f.Impact == finding.Loses && at.Line > 0 && f.Pos.Less(at):
+	case f.Framing && (f.Impact == finding.Loses || f.Rule == normalize.BadJSON) && at.Line > 0 && f.Pos.Less(at):
 		f.Impact = finding.Blocks
 		f.Message += "; because it comes before the header, the client can't read the header"
 	case f.Framing && f.Impact == finding.Loses && f.Pos.Line == at.Line && at.Line > 0:
