@@ -276,7 +276,7 @@ func (d *doctor) write(to io.Writer, width int) error {
 	if len(d.patients) > 0 {
 		last := fmt.Sprintf("\nhist explain %s says what is wrong with the first", d.patients[0].rule)
 		if slices.ContainsFunc(d.patients, func(p patient) bool { return p.fixable || p.option != "" }) {
-			last += "; hist repair makes copies, and leaves the originals alone"
+			last += "; a repair is a copy, and leaves the original alone"
 		}
 		line("%s", last)
 	}

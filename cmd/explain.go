@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -43,7 +44,7 @@ func explainCommand(e *env) *cli.Command {
 				}
 				return e.explainError(c, st, c.String("error"), c.Args().First())
 			}
-			if text := c.Args().First(); c.NArg() == 1 && len(rulesWith(text)) == 0 && lint.FindRule(text) == nil && preresume.Explain(text) != nil {
+			if text := strings.Join(c.Args().Slice(), " "); saysError(c.Args().Slice(), text) {
 				return e.explainError(c, st, text, "")
 			}
 			if c.Bool("json") {
@@ -61,6 +62,14 @@ func explainCommand(e *env) *cli.Command {
 	}
 }
 
+// saysError says whether words are the text of an error, in quotes or without them: it is known as one, or is too long to be a name.
+func saysError(words []string, text string) bool {
+	if slices.ContainsFunc(words, func(w string) bool { return lint.FindRule(w) != nil || termExplained(w) != nil }) || len(rulesWith(text)) > 0 {
+		return false
+	}
+	return preresume.Explain(text) != nil || strings.Count(text, " ") > 1
+}
+
 // ruleNamed finds a rule, or says which may be meant.
 func ruleNamed(name string) (*lint.Rule, error) {
 	r, with := lint.FindRule(name), rulesWith(name)
@@ -69,8 +78,6 @@ func ruleNamed(name string) (*lint.Rule, error) {
 		return r, nil
 	case len(with) == 1:
 		return with[0], nil
-	case strings.Contains(name, " "): // no rule's name has one
-		return nil, usage("there is no rule %q; for the text of an error: %s", name, format.Command("hist", "explain", "--error", name))
 	}
 	return nil, usage("there is no rule %q%s", name, meantOr(name, ruleNames(), "; hist explain lists them"))
 }
@@ -86,6 +93,13 @@ type explained struct {
 	Text   string   `json:"text,omitempty"`
 }
 
+// explainedWord is the documented form of an impact or a kind of fix.
+type explainedWord struct {
+	Word    string `json:"word"`
+	Kind    string `json:"kind"`
+	Meaning string `json:"meaning"`
+}
+
 // explainedError is the documented form of an explained error.
 type explainedError struct {
 	Schema string               `json:"schema"`
@@ -94,17 +108,26 @@ type explainedError struct {
 	Next   []string             `json:"next,omitempty"`
 }
 
-// explainJSON explains the named rules, or lists all.
+// explainJSON explains what is named, or lists all rules.
 func (e *env) explainJSON(names []string) error {
 	out := struct {
-		Schema string      `json:"schema"`
-		Rules  []explained `json:"rules"`
+		Schema string          `json:"schema"`
+		Rules  []explained     `json:"rules"`
+		Words  []explainedWord `json:"words,omitempty"`
 	}{Schema: "hist.explain/1", Rules: []explained{}}
 	list, text := lint.Rules, len(names) > 0
 	if text {
 		list = nil
 	}
 	for _, name := range names {
+		if found := rulesWith(name); lint.FindRule(name) == nil && len(found) > 1 && len(names) == 1 {
+			list, text = found, false
+			break
+		}
+		if word := termExplained(name); word != nil {
+			out.Words = append(out.Words, *word)
+			continue
+		}
 		r, err := ruleNamed(name)
 		if err != nil {
 			return err
@@ -132,8 +155,8 @@ func (e *env) explain(c *cli.Context, w *bufio.Writer, st *styles) error {
 			listRules(w, st, found, width)
 			break
 		}
-		if words := termExplained(name); words != "" {
-			fmt.Fprintln(w, folded(words, width, 2))
+		if word := termExplained(name); word != nil {
+			fmt.Fprintln(w, folded(fmt.Sprintf("%s, %s: %s", word.Word, word.Kind, word.Meaning), width, 2))
 			continue
 		}
 		r, err := ruleNamed(name)
@@ -152,15 +175,15 @@ func (e *env) explain(c *cli.Context, w *bufio.Writer, st *styles) error {
 	return w.Flush()
 }
 
-// termExplained says what an impact or a kind of fix means, as lint prints it; "" for another word.
-func termExplained(word string) string {
+// termExplained says what an impact or a kind of fix means, as lint prints it; nil for another word.
+func termExplained(word string) *explainedWord {
 	if i, err := lint.ParseImpact(word); err == nil {
-		return word + ", an impact: " + i.Meaning()
+		return &explainedWord{word, "an impact", i.Meaning()}
 	}
 	if f, err := lint.ParseFix(word); err == nil {
-		return word + ", a kind of fix: " + f.Meaning()
+		return &explainedWord{word, "a kind of fix", f.Meaning()}
 	}
-	return ""
+	return nil
 }
 
 // rulesWith are the rules in whose name or title a word stands.

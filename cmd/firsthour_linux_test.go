@@ -84,6 +84,7 @@ type situation struct {
 	other    bool
 	fixed    []string // ids that are the same each time
 	made     []string // ids that hist made, in the order in which they were printed
+	runs     []string // printed commands that were tried
 }
 
 // shownHome stands for the user's home in what is printed.
@@ -211,6 +212,9 @@ func (s *situation) play(file string) string {
 			out.WriteString(s.masked(text))
 			if code != ExitOK {
 				fmt.Fprintf(&out, "[exit %d]\n", code)
+			}
+			if !strings.Contains(rest, "help") { // whose examples are of other sessions
+				s.tried(text)
 			}
 		}
 	}

@@ -55,13 +55,13 @@ func (h agentHome) last(ctx context.Context, dir string, any bool) (string, erro
 }
 
 // passedOver says that there is a session in a directory that only --any takes, or that another agent has a last one there.
-func passedOver(ctx context.Context, h agentHome, dir string, any bool) string {
-	if !any {
-		if path, err := h.last(ctx, dir, true); err == nil && path != "" {
+func passedOver(ctx context.Context, homes []agentHome, dir string, any bool) string {
+	for _, h := range homes {
+		if path, err := h.last(ctx, dir, true); err == nil && path != "" && !any {
 			return "; --any takes " + idOf(path) + ", which no person began"
 		}
 	}
-	return otherLast(ctx, h, dir)
+	return otherLast(ctx, homes[0], dir)
 }
 
 // idOf is the id that the name of a session's file holds, else its base name.
@@ -117,7 +117,7 @@ func operandsOf(c *cli.Context) ([]string, error) {
 		return nil, err
 	}
 	if path == "" {
-		return nil, fmt.Errorf("no session in %s that works in %s; hist list shows all%s", h.dir, dir, passedOver(c.Context, h, dir, c.Bool("any")))
+		return nil, fmt.Errorf("no session in %s that works in %s; hist list shows all%s", h.dir, dir, passedOver(c.Context, []agentHome{h}, dir, c.Bool("any")))
 	}
 	return []string{path}, nil
 }

@@ -29,7 +29,7 @@ func listCommand(e *env) *cli.Command {
 			&cli.StringFlag{Name: "state", Usage: "only sessions whose last turn is in this `STATE`; separate several by commas"},
 			&cli.StringFlag{Name: "agent", Usage: "only sessions of this `AGENT`: " + strings.Join(all.Names(), " or ")},
 			&cli.IntFlag{Name: "limit", Usage: "at most this `NUMBER`, the newest (20 on a terminal, otherwise all)", DefaultText: "20 on a terminal"},
-			&cli.BoolFlag{Name: "health", Usage: "lint each listed session of up to 24 MiB and show the result; a terminal always shows it", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "health", Usage: "lint each listed session of up to 24 MiB and show the result (with --json only if this is given; --health=false leaves it out)", DisableDefaultText: true},
 			noTitlesFlag(),
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "also show size, branch and model", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object; it has no titles", DisableDefaultText: true},

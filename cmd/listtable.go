@@ -51,7 +51,7 @@ const shownByDefault = 20
 func newListTable(c *cli.Context, e *env, conf *config, homes map[string]string) *listTable {
 	terminal := isTerminal(e.out) && !c.Bool("json")
 	t := &listTable{
-		ctx: c.Context, limit: c.Int("limit"), health: c.Bool("health") || terminal, more: c.Bool("verbose") || !terminal,
+		ctx: c.Context, limit: c.Int("limit"), health: c.Bool("health") || !c.Bool("json") && !c.IsSet("health"), more: c.Bool("verbose") || !terminal,
 		titles: newTitles(c, conf), homes: homes, open: newOpenHomes(), filter: &filter{config: conf}, newer: map[part]string{}, parts: map[string]int{}, st: newStyles(false),
 	}
 	t.copies = t.open.copies

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -133,17 +134,20 @@ func moveAll(dir string) []string {
 	return []string{"hist", "move", "--all", "--from", dir, "--to", "DIRECTORY"}
 }
 
-// maybeMoved says, in a directory without sessions, that one of the newest sessions works in a directory that is gone: it may be this one.
+// maybeMoved says, in a directory without sessions, that one of the newest sessions works in a directory that is gone and may be this
+// one: it has the same name, or stood beside it.
 func maybeMoved(ctx context.Context, dir string) string {
 	list, _, err := newest(ctx, recently, nil)
 	if err != nil {
 		return ""
 	}
-	i := slices.IndexFunc(list, func(s *glance.Session) bool { return preresume.Gone(s.CWD) })
+	i := slices.IndexFunc(list, func(s *glance.Session) bool {
+		return (filepath.Base(s.CWD) == filepath.Base(dir) || filepath.Dir(s.CWD) == filepath.Dir(dir)) && preresume.Gone(s.CWD)
+	})
 	if i < 0 {
 		return ""
 	}
-	return fmt.Sprintf("; if this directory was %s before: %s", list[i].CWD, format.Command("hist", "move", "--all", "--from", list[i].CWD, "--to", dir))
+	return fmt.Sprintf("; if this directory was %s before, this makes the sessions from there follow it: %s", list[i].CWD, format.Command("hist", "move", "--all", "--from", list[i].CWD, "--to", dir))
 }
 
 // recently is how many of the newest sessions are asked who has them open.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -281,21 +282,23 @@ func (p *preRun) find() (target, error) {
 		}
 	}
 	if path == "" {
-		where := "in " + h.dir
+		homes := []agentHome{h}
 		if p.resume && !p.c.IsSet("agent") { // none of the homes has one
-			homes, err := defaultHomes("")
-			if err != nil {
+			if homes, err = defaultHomes(""); err != nil {
 				return target{}, err
 			}
-			where = "in " + dirsOf(homes)
 		}
+		where := "in " + dirsOf(homes)
 		if p.cwd != "" {
-			where += " that works in " + p.cwd + "; --all takes the last one of all directories"
+			where += " that works in " + p.cwd
+			if slices.ContainsFunc(homes, func(h agentHome) bool { path, err := h.last(ctx, "", any); return err == nil && path != "" }) {
+				where += "; --all takes the last one of all directories"
+			}
 		}
 		if h.agent.Last != nil {
 			where += "; the client would silently begin a new one"
 		}
-		where += passedOver(ctx, h, p.cwd, any)
+		where += passedOver(ctx, homes, p.cwd, any)
 		if p.cwd != "" {
 			if p.resume {
 				where += maybeMoved(ctx, p.cwd)

@@ -2,19 +2,24 @@ package cmd
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/format"
+	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/preresume"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/lint"
 	"github.com/hist-cli/hist/repair"
@@ -28,6 +33,7 @@ type reportPrinter struct {
 	diff    bool
 	content bool
 	verbose bool
+	dry     bool       // nothing is written
 	width   int        // of the terminal, in columns; 0 if it is not one
 	whole   bool       // all sessions were asked for, so those with nothing to repair are only counted
 	batch   bool       // a line a session
@@ -74,6 +80,7 @@ func (p *reportPrinter) report(rep *repair.Report) error {
 	if op := rep.Operation; rep.Mode == repair.DryRun.String() && (len(rep.Edits) > 0 || op != nil && op.Sent != nil) {
 		rep.Next = p.next(rep)
 	}
+	p.dry = rep.Mode == repair.DryRun.String()
 	if p.page != "" {
 		p.reports = append(p.reports, rep)
 	}
@@ -254,7 +261,18 @@ func (p *reportPrinter) resume(rep *repair.Report) {
 		fmt.Fprintf(p.w, "resume: %s\n%s", p.st.bold.Sprint(format.Command(rep.Resume...)), where(rep.Resume))
 		return
 	}
+	p.gone(rep.Target)
 	fmt.Fprintf(p.w, "resume: %s\n", p.st.bold.Sprint(resumeOf(p.c.Context, rep.Target, rep.Resume)))
+}
+
+// gone says that the directory of a session that can be resumed is not there any more.
+func (p *reportPrinter) gone(path string) {
+	s, err := glance.Look(p.c.Context, path, glance.Options{})
+	if err != nil || !preresume.Gone(s.CWD) {
+		return
+	}
+	fmt.Fprintln(p.w, folded(fmt.Sprintf("  its directory %s is gone; if it was moved:", oneLine(s.CWD)), p.width, 4))
+	fmt.Fprintf(p.w, "    %s\n", format.Command("hist", "move", "--to", "DIRECTORY", nameOf(s.Thread, s.Path)))
 }
 
 // found says whether the agent finds a session where it is: inside its home, but not in its archive.
@@ -293,6 +311,11 @@ func (p *reportPrinter) edit(e *repair.Entry) {
 	rules := strings.Join(append([]string{e.Rule}, e.Also...), ", ")
 	fmt.Fprintln(p.w, folded(fmt.Sprintf("  %s%s [%s]", where, reason, rules), p.width, 4))
 	fmt.Fprintln(p.w, "    "+p.st.dim.Sprint(folded(p.mend(e), p.width-4, 4)))
+	if p.dry || p.verbose {
+		for _, words := range placeholders(e) {
+			fmt.Fprintln(p.w, "    "+p.st.dim.Sprint(folded("the placeholder: "+oneLine(words), p.width-4, 4)))
+		}
+	}
 	if len(e.Before) == 1 && len(e.After) == 1 {
 		limit := p.room()
 		if p.width > 0 {
@@ -361,6 +384,30 @@ func (p *reportPrinter) mend(e *repair.Entry) string {
 		text = e.Impact + "; " + e.Fix + ": " + text
 	}
 	return text
+}
+
+// ownForm is what hist itself says in a session in the place of what is lost, without what may follow it.
+var ownForm = regexp.MustCompile(`^(\[hist: [^\]]*\]|(Script o|O)utcome unknown: .*)(\n|$)`)
+
+// placeholders are the texts of hist's own that a change puts in: words of the conversation are not among them.
+func placeholders(e *repair.Entry) (list []string) {
+	var walk func(v gjson.Result)
+	walk = func(v gjson.Result) {
+		if v.IsObject() || v.IsArray() {
+			v.ForEach(func(_, in gjson.Result) bool { walk(in); return true })
+			return
+		}
+		had := func(x repair.Excerpt) bool { return bytes.Contains(x.Text, []byte(v.Raw)) }
+		if own := ownForm.FindStringSubmatch(v.Str); own != nil && !slices.ContainsFunc(e.Before, had) && !slices.Contains(list, own[1]) {
+			list = append(list, own[1])
+		}
+	}
+	for _, x := range e.After {
+		if gjson.ValidBytes(x.Text) {
+			walk(gjson.ParseBytes(x.Text))
+		}
+	}
+	return list
 }
 
 // room is how much of a changed line is printed, in characters.

@@ -35,11 +35,17 @@ func (t *titles) of(ctx context.Context, s *glance.Session, home string) string 
 		return ""
 	}
 	if home != "" && t.byHome[home] == nil {
-		t.byHome[home] = map[string]string{}
+		names := map[string]string{}
+		if s.Agent.Home != nil && s.Agent.Names != nil {
+			names = s.Agent.Names(home)
+		}
 		threads, _ := homes.Open(ctx, home).Threads(ctx) // without the client's list, the first prompt is used
 		for _, thread := range threads {
-			t.byHome[home][thread.ID] = thread.Title
+			if thread.Named || names[thread.ID] == "" {
+				names[thread.ID] = thread.Title
+			}
 		}
+		t.byHome[home] = names
 	}
 	title := t.byHome[home][strings.ToLower(s.Thread)]
 	if s.Agent.Typed != nil {

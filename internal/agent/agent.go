@@ -125,6 +125,8 @@ type Home struct {
 	Find func(ctx context.Context, home, id string) ([]string, error)
 	// Named returns the ids of the threads that users gave this name; nil if they can give none.
 	Named func(home, name string) ([]string, error)
+	// Names are the names that users gave to threads, by their ids in lower case; nil if they can give none.
+	Names func(home string) map[string]string
 	// InUse says who uses a session, nil if nobody is known to.
 	InUse func(path, home, thread string) (*inuse.Busy, error)
 	// StaleNote says which note on a session, in a file that its client keeps while it runs, is about a process that is gone, where

@@ -24,6 +24,7 @@ type Thread struct {
 	Path     string // of its session, absolute
 	CWD      string
 	Title    string // the name that a user gave, else what the client shows in its place: the first prompt
+	Named    bool   // a user gave it
 	Version  string // of the client that began it
 	Updated  time.Time
 	Archived bool

@@ -83,6 +83,16 @@ func (c *screen) types(text string) {
 	}
 }
 
+// codex runs a command of the client's that is no turn.
+func (h *Home) codex(t *testing.T, args ...string) {
+	t.Helper()
+	c := exec.Command(h.Bin.Path, args...)
+	c.Dir, c.Env = h.Work, h.Env()
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Logf("codex %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
 // TestDaemon runs the terminal client of 0.171.0, which leaves a daemon behind: it keeps the thread open, `codex resume` joins it
 // and goes on, `codex exec resume` is refused. What is damaged meanwhile stays on the screen, out of the client's database, and is not sent any more.
 func TestDaemon(t *testing.T) {
@@ -107,13 +117,7 @@ func TestDaemon(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(h.Codex, "config.toml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	stop := func() {
-		c := exec.Command(bin.Path, "app-server", "daemon", "stop")
-		c.Env = h.Env()
-		if out, err := c.CombinedOutput(); err != nil {
-			t.Logf("stopping the daemon: %v\n%s", err, out)
-		}
-	}
+	stop := func() { h.codex(t, "app-server", "daemon", "stop") }
 	defer stop()
 	h.Server.Queue(Reply{Items: []Item{Message("m", "first answer")}})
 

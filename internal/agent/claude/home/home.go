@@ -30,7 +30,7 @@ const (
 // OnDisk is what the client keeps beside a session, and how that is found.
 var OnDisk = &agent.Home{
 	Variable: "CLAUDE_CONFIG_DIR", DefaultHome: defaultHome, Sessions: sessions, Lists: lists, Live: live, LiveAt: liveAt, Folder: "a folder of projects/",
-	HomeAbove: homeAbove, Find: find, Named: withName, InUse: inUse, StaleNote: staleNote, Left: left, TakesAny: takesAny, Last: last, FolderFor: folderFor, Placed: byDirectory, Beside: []string{"memory"},
+	HomeAbove: homeAbove, Find: find, Named: withName, Names: names, InUse: inUse, StaleNote: staleNote, Left: left, TakesAny: takesAny, Last: last, FolderFor: folderFor, Placed: byDirectory, Beside: []string{"memory"},
 	Doubles: doubles, Due: mayGo, Inspect: inspect,
 	Bounds: &agent.Bounds{},
 }
@@ -158,18 +158,35 @@ func withName(home, name string) ([]string, error) {
 	if id, err := byTile(home, name); id != "" || err != nil {
 		return []string{id}, err
 	}
-	paths, err := filepath.Glob(filepath.Join(walk.Literal(home), projects, "*", "*", "custom-title.json"))
-	if err != nil {
-		return nil, err
-	}
 	var ids []string
-	for _, p := range paths {
-		raw, err := ReadSmall(p)
-		if id := filepath.Base(filepath.Dir(p)); err == nil && jsonl.Valid(raw) && gjson.GetBytes(raw, "customTitle").String() == name && format.IsID(id) {
+	err := eachName(home, func(id, given string) {
+		if given == name {
 			ids = append(ids, id)
 		}
+	})
+	return ids, err
+}
+
+// names are the names that users gave to sessions, by their ids.
+func names(home string) map[string]string {
+	names := map[string]string{}
+	eachName(home, func(id, given string) { names[strings.ToLower(id)] = given }) //nolint:errcheck // only a bad pattern is an error
+	return names
+}
+
+// eachName passes the names that users gave to sessions.
+func eachName(home string, see func(id, name string)) error {
+	paths, err := filepath.Glob(filepath.Join(walk.Literal(home), projects, "*", "*", "custom-title.json"))
+	if err != nil {
+		return err
 	}
-	return ids, nil
+	for _, p := range paths {
+		raw, err := ReadSmall(p)
+		if id := filepath.Base(filepath.Dir(p)); err == nil && jsonl.Valid(raw) && format.IsID(id) {
+			see(id, gjson.GetBytes(raw, "customTitle").String())
+		}
+	}
+	return nil
 }
 
 // Unnoticed says whether a version registers nowhere that it has a session open.

@@ -36,50 +36,60 @@ const maxNames = 16 << 20
 
 // Named returns the ids of the threads that bear a name, in lower case and in the order in which they got it: none if no
 // thread does, several if users gave it more than once. Of a thread that was renamed the newest name counts, as in the
-// client (measured with 0.169.0). A line that can't be read is passed over.
+// client (measured with 0.169.0).
 func Named(home, name string) ([]string, error) {
+	var ids []string
+	err := eachName(home, func(id, given string) {
+		ids = slices.DeleteFunc(ids, func(known string) bool { return known == id })
+		if given == name {
+			ids = append(ids, id)
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking for a thread named %q: %w", name, err)
+	}
+	return ids, nil
+}
+
+// Names are the names that users gave to threads, by their ids in lower case, as far as they can be read.
+func Names(home string) map[string]string {
+	names := map[string]string{}
+	eachName(home, func(id, given string) { names[id] = given }) //nolint:errcheck // where they can't be read, others stand for them
+	return names
+}
+
+// eachName passes the names that threads were given, the oldest first. A line that can't be read is passed over.
+func eachName(home string, see func(id, name string)) error {
 	path := filepath.Join(home, namesFile)
 	f, err := regular.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("looking for a thread named %q: %w", name, err)
+		return err
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.Size() > maxNames { // the line that this cuts can't be read
 		if _, err := f.Seek(-maxNames, io.SeekEnd); err != nil {
-			return nil, fmt.Errorf("reading %s: %w", path, err)
+			return fmt.Errorf("reading %s: %w", path, err)
 		}
 	}
-	var ids []string
 	in := bufio.NewReaderSize(f, maxNameLine)
 	for long := false; ; {
 		line, err := in.ReadSlice('\n')
 		if long || errors.Is(err, bufio.ErrBufferFull) {
 			long = errors.Is(err, bufio.ErrBufferFull)
 		} else {
-			ids = named(ids, line, name)
+			entry := gjson.GetManyBytes(line, "id", "thread_name")
+			if id := strings.ToLower(entry[0].String()); IsID(id) && entry[1].Type == gjson.String {
+				see(id, entry[1].String())
+			}
 		}
 		switch {
 		case errors.Is(err, io.EOF):
-			return ids, nil
+			return nil
 		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
-			return nil, fmt.Errorf("reading %s: %w", path, err)
+			return fmt.Errorf("reading %s: %w", path, err)
 		}
 	}
-}
-
-// named takes one line of the file into account.
-func named(ids []string, line []byte, name string) []string {
-	entry := gjson.GetManyBytes(line, "id", "thread_name")
-	id := strings.ToLower(entry[0].String())
-	if !IsID(id) || entry[1].Type != gjson.String {
-		return ids
-	}
-	ids = slices.DeleteFunc(ids, func(known string) bool { return known == id })
-	if entry[1].String() == name {
-		ids = append(ids, id)
-	}
-	return ids
 }

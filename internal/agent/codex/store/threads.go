@@ -41,7 +41,7 @@ func Threads(ctx context.Context, home string) (threads []agent.Thread, err erro
 			t.Updated = time.UnixMilli(millis.Int64).UTC()
 		}
 		if name.String != "" {
-			t.Title = name.String
+			t.Title, t.Named = name.String, true
 		}
 		t.Unasked, t.Subagent = unasked(prompt, preview), codex.OfSubagent(session.Info{Source: source})
 		threads = append(threads, t)
