@@ -13,9 +13,92 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hist-cli/hist/internal/agent/all"
 )
 
 var inTerminals = flag.Bool("terminal", false, "have clients write sessions in a terminal, as many as -lives says; takes minutes, and tmux")
+
+// TestContinueAtATerminal asks the newest client at a terminal, and hist, which session it continues: not what claude -p wrote, although
+// that is newer, nor one of another directory. claude -p --continue takes that of claude -p.
+func TestContinueAtATerminal(t *testing.T) {
+	if !*inTerminals {
+		t.Skip("without -terminal")
+	}
+	bin, err := Find(Newest)
+	if err != nil {
+		t.Skip(err)
+	}
+	h, err := NewHome(bin, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	l := &life{Home: h, r: rand.New(rand.NewPCG(1, 1))}
+	l.furnish(t)
+	l.settle(t)
+	m := &terminal{life: l, t: t, socket: fmt.Sprintf("hist-%d-last", os.Getpid())}
+	defer m.tmux("kill-server")
+	holds := func(prompt string) string {
+		t.Helper()
+		paths, err := filepath.Glob(filepath.Join(h.Projects(), "*.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range paths {
+			if text, err := os.ReadFile(p); err == nil && strings.Contains(string(text), prompt) {
+				return p
+			}
+		}
+		t.Fatalf("%q is in no session:\n%s", prompt, m.screen())
+		return ""
+	}
+	says := func(prompt string, args ...string) string {
+		m.Server.Behave(Manner{})
+		m.open(args...)
+		m.queue([]Block{say("Answered.")})
+		m.enter(prompt)
+		for range 10 {
+			if m.rest(20*time.Second) != "" && strings.Contains(m.screen(), "Answered.") {
+				break
+			}
+			m.keys("Enter") // what comes while the client starts is only written into its line
+		}
+		defer m.leave()
+		return holds(prompt)
+	}
+	prints := func(prompt string, args ...string) string {
+		if _, err := h.run(t.Context(), [][]Block{{say("Answered.")}}, append([]string{"-p", prompt}, args...)...); err != nil {
+			t.Fatal(err)
+		}
+		return holds(prompt)
+	}
+	picks := func(any bool) string {
+		path, err := all.Named("claude").Last(t.Context(), h.Config(), h.Work, any)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	mine := says("mine in the work folder")
+	night := prints("nightly job")
+	if got := picks(false); got != mine {
+		t.Errorf("hist takes %s, not %s", got, mine)
+	}
+	if got := picks(true); got != night {
+		t.Errorf("hist takes %s for claude -p, not %s", got, night)
+	}
+	if got := says("which one is this", "--continue"); got != mine {
+		t.Errorf("claude --continue took %s, not %s", got, mine)
+	}
+	night = prints("nightly job, once more")
+	if got := prints("the night goes on", "--continue"); got != night || picks(true) != night {
+		t.Errorf("claude -p --continue took %s, hist %s, not %s", got, picks(true), night)
+	}
+	if got := picks(false); got != mine {
+		t.Errorf("hist takes %s at the end, not %s", got, mine)
+	}
+}
 
 // TestTerminalLife has clients write sessions in a terminal, as users do there: they interrupt, queue, deny, go back, run commands of
 // their own, compact, clear, leave and come back, with updates of the client in between.
@@ -140,6 +223,11 @@ func (m *terminal) begin() {
 			args = args[:len(args)-2] // 1.0.17 has none; later ones send what a hook says between the outputs of parallel calls, which the API refuses
 		}
 	}
+	m.open(args...)
+}
+
+// open starts the client, and answers what it asks first.
+func (m *terminal) open(args ...string) {
 	m.say("%s %q", m.Bin.Version, args)
 	m.Server.Behave(Manner{})
 	line := []string{"env", "-i", "TERM=xterm-256color", "NODE_OPTIONS="}

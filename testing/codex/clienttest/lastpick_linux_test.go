@@ -41,18 +41,17 @@ func TestLastAtATerminal(t *testing.T) {
 	defer h.codex(t, "app-server", "daemon", "stop")
 
 	// says has a person say something at a terminal, and returns the id of the session in which it is then.
+	told := false
 	says := func(prompt string, args ...string) string {
 		t.Helper()
 		h.Server.Queue(Reply{Items: []Item{Message("m", "answer to "+prompt)}})
 		c := h.chat(t, args...)
-		for range 30 {
-			time.Sleep(time.Second)
-			if text := c.text(); strings.Contains(text, "Use existing model") {
-				c.tty.WriteString("\x1b") //nolint:errcheck // what is on the screen tells
-			} else if strings.Contains(text, "Ask Codex") {
-				break
-			}
+		if !told { // of a newer model, once
+			c.shows(t, "Use existing model")
+			c.types("\x1b")
+			told = true
 		}
+		c.shows(t, "Ask Codex")
 		c.types(prompt)
 		c.shows(t, "answer to "+prompt)
 		c.types("/exit")
