@@ -173,13 +173,11 @@ func (w *job) prove(ctx context.Context, text []byte) error {
 	if err != nil || after == nil || w.op.sent == nil {
 		return err
 	}
-	if w.op.print, err = surgery.Prove(w.op.sent, after, w.op.plan.Sends, w.op.plan.Closed); err != nil {
+	if w.op.print, err = w.op.plan.Prove(w.op.sent, after); err != nil {
 		return fmt.Errorf("%w: %w", ErrVerify, err)
 	}
-	if p := w.op.plan; p.Like != nil {
-		if _, err := surgery.Prove(p.Like, after, p.AsLike, nil); err != nil {
-			return fmt.Errorf("%w: compared with the other copy, %w", ErrVerify, err)
-		}
+	if err := w.op.plan.ProveLike(after); err != nil {
+		return fmt.Errorf("%w: compared with the other copy, %w", ErrVerify, err)
 	}
 	return nil
 }

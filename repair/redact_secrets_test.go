@@ -8,6 +8,7 @@ import (
 	"math/rand"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -200,5 +201,103 @@ func TestClippedData(t *testing.T) {
 		if err != nil || len(r.Secrets) != want {
 			t.Errorf("%d secrets, want %d: %v", len(r.Secrets), want, err)
 		}
+	}
+}
+
+// TestSecretsOfTools: what a call is given under a name that is an id's elsewhere is text like any other; a secret in an unreadable line goes with
+// that, and one that stays in a key or an id is told.
+func TestSecretsOfTools(t *testing.T) {
+	finder, err := secrets.New(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := invented(rand.New(rand.NewSource(3)))["github"]
+	redact := func(kind session.Kind, raw string) (*surgery.Redaction, string) {
+		s := &surgery.Session{Records: []session.Record{
+			{Pos: session.Pos{Line: 1}, Raw: []byte(`{"message":{"content":"the token is ` + secret + `"}}`)},
+			{Pos: session.Pos{Line: 2}, Kind: kind, Raw: []byte(raw)},
+		}}
+		r, err := surgery.Redact(s, surgeons.Of(all.Named("claude")), surgery.RedactOptions{Finder: finder})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Tags[secret] == "" {
+			t.Fatalf("%s: it is no secret", raw)
+		}
+		what := ""
+		for _, g := range r.Groups {
+			for _, e := range g.Edits {
+				if e.At.Line == 2 {
+					what += g.Name
+				}
+			}
+		}
+		return r, what
+	}
+	for _, key := range []string{"session_id", "id", "version", "uuid"} {
+		if _, what := redact(session.Call, `{"message":{"content":[{"type":"tool_use","id":"toolu_1","name":"mcp__x__y","input":{"`+key+`":"`+secret+`"}}]}}`); what != "secret" {
+			t.Errorf("an input's %s: %q", key, what)
+		}
+	}
+	if _, what := redact(session.Unreadable, `{"message":{"content":"export TOKEN=`+secret); what != "unreadable" {
+		t.Errorf("an unreadable line: %q", what)
+	}
+	for _, raw := range []string{`{"message":{"content":[{"type":"tool_use","id":"toolu_1","name":"x","input":{"` + secret + `":1}}]}}`, `{"type":"` + secret + `"}`} {
+		if r, what := redact(session.Call, raw); what != "" || !strings.Contains(strings.Join(r.Notes, ""), "stands in 1 place where nothing is altered") {
+			t.Errorf("%s: %q, %q", raw, what, r.Notes)
+		}
+	}
+}
+
+// TestRedactSealedSummary: a summary that only the provider can read makes way for a note, of today's clients with what they note about it, and the
+// rest is sent as it was.
+func TestRedactSealedSummary(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	paths, err := filepath.Glob("../fixtures/codex/0.171.0/compact/*.jsonl")
+	if err != nil || len(paths) != 1 {
+		t.Fatal(paths, err)
+	}
+	text, err := os.ReadFile(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kept := range []string{"replacement_history", "replacement_history_metadata"} {
+		last := gjson.GetBytes(text, `..#(type=="compacted").payload.`+kept+"|@reverse|0").Raw
+		by := last + `,{"type":"compaction","encrypted_content":"gAAAAABsealed"}`
+		if kept != "replacement_history" {
+			by = last + "," + last
+		}
+		if text = bytes.Replace(text, []byte(last+"]"), []byte(by+"]"), 1); !bytes.Contains(text, []byte(by)) {
+			t.Fatal("it was not put in")
+		}
+	}
+	path := filepath.Join(t.TempDir(), filepath.Base(paths[0]))
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	finder, err := secrets.New([]*regexp.Regexp{regexp.MustCompile("Counted")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, drop := range []bool{false, true} {
+		op := &repair.Operation{Name: "redact", Plan: func(s *surgery.Session) (*surgery.Plan, error) {
+			r, err := surgery.Redact(s, surgeons.Of(s.Agent), surgery.RedactOptions{Finder: finder, Salt: []byte("a test's"), DropEncrypted: drop})
+			if err != nil {
+				return nil, err
+			}
+			return r.Plan, nil
+		}}
+		rep, err := repair.Do(context.Background(), repair.Job{Path: path, Operation: op, Mode: repair.InPlace})
+		switch {
+		case !drop && !errors.Is(err, surgery.ErrRefused):
+			t.Errorf("it was not refused: %v", err)
+		case drop && err != nil:
+			t.Error(err)
+		case drop && (rep.Operation.Sent.Items != rep.Operation.Sent.Before || rep.Operation.Sent.Differs == 0):
+			t.Errorf("%+v", rep.Operation.Sent)
+		}
+	}
+	if is, err := os.ReadFile(path); err != nil || bytes.Contains(is, []byte("gAAAAABsealed")) || !bytes.Contains(is, []byte("that was taken out here")) {
+		t.Errorf("no note stands in its place (%v)", err)
 	}
 }

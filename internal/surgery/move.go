@@ -79,6 +79,7 @@ func (o *MoveOptions) InText(text string) string {
 // RewritePaths plans to replace the directory in every text of a session that may be altered. It returns the first record that is
 // changed, nil if none is.
 func RewritePaths(s *Session, plan *Plan, opts MoveOptions) (first *session.Record) {
+	plan.Says = opts.InText
 	g := plan.Group("paths", "it names the directory as it was before the move")
 	for i := range s.Records {
 		rec := &s.Records[i]

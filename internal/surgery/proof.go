@@ -69,9 +69,21 @@ func items(n int) string {
 	return fmt.Sprintf("%d items", n)
 }
 
-// Prove compares two readings; the error says what is not as the relation wants it. closed are calls whose outputs the operation has
-// taken out, and put its own in their place.
-func Prove(before, after *session.Sent, want Relation, closed []string) (*Print, error) {
+// Prove compares two readings; the error says what is not as the plan wants it.
+func (plan *Plan) Prove(before, after *session.Sent) (*Print, error) {
+	return prove(before, after, plan.Sends, plan.Closed, plan.Says)
+}
+
+// ProveLike compares what is sent of the result with another reading that the plan names. There is nothing to compare if it names none.
+func (plan *Plan) ProveLike(after *session.Sent) error {
+	if plan.Like == nil {
+		return nil
+	}
+	_, err := prove(plan.Like, after, plan.AsLike, nil, nil)
+	return err
+}
+
+func prove(before, after *session.Sent, want Relation, closed []string, says func(text string) string) (*Print, error) {
 	if want == Marked {
 		before, after = unthinking(before), unthinking(after)
 	}
@@ -92,6 +104,9 @@ func Prove(before, after *session.Sent, want Relation, closed []string) (*Print,
 			continue
 		}
 		p.Differs++
+		if says != nil && !bytes.Contains(a.Content, []byte(Mark)) && !saysAs(b.Content, a.Content, says) {
+			return p, fmt.Errorf("the client would send something else in %s than what becomes of %s", place(a), place(b))
+		}
 		if unmarked < 0 && !bytes.Contains(a.Content, []byte(Mark)) && !(want == Marked && bytes.Contains(a.Content, []byte(redacted))) {
 			unmarked = i
 			p.First = fmt.Sprintf("%s, where the session has %s", place(a), place(b))
@@ -122,6 +137,24 @@ func Prove(before, after *session.Sent, want Relation, closed []string) (*Print,
 		}
 	}
 	return p, nil
+}
+
+// saysAs says whether an item is another one of which each text has become what it is to become, and which differs in nothing else.
+func saysAs(before, after []byte, says func(text string) string) bool {
+	var was, is []*Value
+	values := func(list *[]*Value) func(v *Value) bool {
+		return func(v *Value) bool {
+			if !v.IsObject() && !v.IsArray() {
+				*list = append(*list, v)
+			}
+			return true
+		}
+	}
+	Walk(before, values(&was))
+	Walk(after, values(&is))
+	return slices.EqualFunc(was, is, func(b, a *Value) bool {
+		return slices.Equal(b.Path, a.Path) && (a.Raw == b.Raw || a.String() == b.String() || a.String() == says(b.String()))
+	})
 }
 
 // extent is how many bytes the items of a reading take, and how many messages of them are a person's.

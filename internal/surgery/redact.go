@@ -88,11 +88,19 @@ var technicalKeys = map[string]bool{
 	"cacheControl": true, "thinkingSignature": true, "textSignature": true, "stopReason": true, "rawStopReason": true, "toolName": true, "customType": true, "mimeType": true, "api": true, "provider": true, "slug": true, "allUuids": true, "uuids": true, "backupFileName": true, "sourceToolAssistantUUID": true,
 }
 
+// freeForm are members in which a model or a tool, and not the client, says what is called how.
+var freeForm = []string{"input", "arguments", "structuredContent", "structured_content"}
+
+// free says whether a value stands in one of those.
+func free(v *Value) bool {
+	return len(v.Path) > 1 && slices.ContainsFunc(v.Path[:len(v.Path)-1], func(key string) bool { return slices.Contains(freeForm, key) })
+}
+
 // technical says whether a value is no text that somebody wrote.
 func technical(v *Value) bool {
 	key := v.Key()
 	switch {
-	case key == "":
+	case key == "", free(v):
 		return false
 	case key == "data" && v.Type == gjson.String:
 		return blob(v.String())
@@ -118,7 +126,7 @@ func (r *Redaction) collectIDs() {
 	for i := range r.s.Records {
 		Walk(r.s.Records[i].Raw, func(v *Value) bool {
 			key := v.Key()
-			if v.Type == gjson.String && (key == "id" || key == "uuid" || strings.HasSuffix(key, "_id") || strings.HasSuffix(key, "Id") || strings.HasSuffix(key, "Uuid")) {
+			if v.Type == gjson.String && !free(v) && (key == "id" || key == "uuid" || strings.HasSuffix(key, "_id") || strings.HasSuffix(key, "Id") || strings.HasSuffix(key, "Uuid")) {
 				r.ids[v.String()] = true
 			}
 			return true
@@ -154,20 +162,27 @@ func (r *Redaction) collect() {
 		r.Secrets = append(r.Secrets, secret)
 		r.Tags[secret] = tag
 	}
-	r.eachText(func(rec *session.Record, v *Value) {
-		text := v.String()
-		if blob(text) {
-			return
+	r.eachText(func(_ *session.Record, v *Value) { r.find(v.String()) })
+	for i := range r.s.Records {
+		if rec := &r.s.Records[i]; rec.Kind == session.Unreadable {
+			r.find(string(rec.Raw))
 		}
-		runs := base64Run.FindAllStringIndex(text, -1)
-		for _, f := range r.opts.Finder.Find(text) {
-			if r.spared(text, f, runs) || r.Tags[f.Value] != "" {
-				continue
-			}
-			r.Secrets = append(r.Secrets, f.Value)
-			r.Tags[f.Value] = r.tag(f)
+	}
+}
+
+// find finds those in a text.
+func (r *Redaction) find(text string) {
+	if blob(text) {
+		return
+	}
+	runs := base64Run.FindAllStringIndex(text, -1)
+	for _, f := range r.opts.Finder.Find(text) {
+		if r.spared(text, f, runs) || r.Tags[f.Value] != "" {
+			continue
 		}
-	})
+		r.Secrets = append(r.Secrets, f.Value)
+		r.Tags[f.Value] = r.tag(f)
+	}
 }
 
 // forgetData takes back guesses that stand in a longer run of data somewhere: each is a part of that which was clipped, and the data would
@@ -228,24 +243,27 @@ func Pairs(tags map[string]string) (pairs []string) {
 func (r *Redaction) replace() {
 	g := r.Group("secret", "a secret; a placeholder stands in its place, the same for the same secret")
 	pairs := Pairs(r.Tags)
+	r.Says = func(text string) string {
+		for i := 0; i < len(pairs); i += 2 {
+			text = strings.ReplaceAll(text, pairs[i], pairs[i+1])
+		}
+		return text
+	}
 	cuts := map[*session.Record][]session.Cut{}
 	var order []*session.Record
 	r.eachText(func(rec *session.Record, v *Value) {
 		if len(v.Raw) < 6 {
 			return
 		}
-		text := v.String()
-		out, found := text, false
+		out := v.String()
 		for i := 0; i < len(pairs); i += 2 {
-			if !strings.Contains(out, pairs[i]) {
-				continue
+			if strings.Contains(out, pairs[i]) {
+				r.Hits = append(r.Hits, Hit{Kind: kindOf(pairs[i+1]), Pos: rec.Pos, Path: strings.Join(v.Path, ".")})
+				out = strings.ReplaceAll(out, pairs[i], pairs[i+1])
 			}
-			found = true
-			r.Hits = append(r.Hits, Hit{Kind: kindOf(pairs[i+1]), Pos: rec.Pos, Path: strings.Join(v.Path, ".")})
-			out = strings.ReplaceAll(out, pairs[i], pairs[i+1])
 		}
 		switch {
-		case !found:
+		case out == v.String():
 		case v.Key() == "thinking":
 			r.Thinking[rec] = true
 		default:
@@ -258,6 +276,35 @@ func (r *Redaction) replace() {
 	})
 	for _, rec := range order {
 		g.Cut(rec, cuts[rec]...)
+	}
+	r.unreachable()
+}
+
+// unreachable takes out unreadable lines that hold a secret, and says where else one stays: in an id or a key.
+func (r *Redaction) unreachable() {
+	lines := r.Group("unreadable", "an unreadable line that holds a secret: nothing in it can be altered")
+	places := 0
+	for i := range r.s.Records {
+		rec := &r.s.Records[i]
+		if HeldBy(rec.Raw, r.Secrets) == 0 {
+			continue
+		}
+		if rec.Kind == session.Unreadable {
+			lines.Drop(rec)
+			r.Hits = append(r.Hits, Hit{Kind: "unreadable", Pos: rec.Pos})
+			continue
+		}
+		Walk(rec.Raw, func(v *Value) bool {
+			stays := technical(v)
+			if HeldBy([]byte(v.Key()), r.Secrets) > 0 || stays && HeldBy([]byte(v.Raw), r.Secrets) > 0 {
+				places++
+				return false
+			}
+			return !stays
+		})
+	}
+	if places > 0 {
+		r.Notes = append(r.Notes, "what is a secret elsewhere also stands in "+count(places, "place")+" where nothing is altered: ids, keys and names")
 	}
 }
 

@@ -111,6 +111,8 @@ type Plan struct {
 	// Like, if not nil, is another reading, to which what is sent of the result must relate as AsLike says.
 	Like   *session.Sent
 	AsLike Relation
+	// Says is what becomes of a text that is changed where it stands; nil if a change is more than that.
+	Says func(text string) string
 	// Closed are the calls that get an output of the plan's, because theirs is cut.
 	Closed []string
 	// Notes are what is lost for good, and what else the user should know, in sentences.

@@ -2,6 +2,8 @@ package operate
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 
 	"github.com/tidwall/gjson"
 
@@ -25,7 +27,9 @@ func (sur Surgeon) Redact(s *surgery.Session, r *surgery.Redaction, opts surgery
 			if !opts.DropEncrypted {
 				return sealed(rec)
 			}
-			g.Drop(rec)
+			if v, ok := surgery.At(rec.Raw, "payload"); ok {
+				g.Cut(rec, v.Instead([]byte(takenOut)))
+			}
 		case rec.Kind == session.Compaction:
 			cuts, lost := encrypted(rec)
 			if lost && !opts.DropEncrypted {
@@ -60,18 +64,29 @@ func sealed(rec *session.Record) error {
 	return surgery.Refuse("%s holds a compaction of which only the provider can read what it keeps, so the secrets may be in it; --drop-encrypted takes it out, and the model then lacks what came before", rec.Pos)
 }
 
-// encrypted are the cuts that take encrypted items out of the history that a compaction keeps. lost says that one of them is a summary.
+// takenOut stands in the place of a summary that only the provider can read.
+const takenOut = `{"type":"message","role":"user","content":[{"type":"input_text","text":"` + surgery.Mark + `what came before was summed up in a form that only the provider can read; that was taken out here]"}]}`
+
+// encrypted are the cuts that take encrypted items out of the history that a compaction keeps, with what it notes about each. lost says that one
+// of them is a summary: a note stands in its place.
 func encrypted(rec *session.Record) (cuts []session.Cut, lost bool) {
 	list, ok := surgery.At(rec.Raw, "payload.replacement_history")
 	if !ok {
 		return nil, false
 	}
-	list.ForEach(func(_, it gjson.Result) bool {
-		if it.Get("encrypted_content").String() != "" {
-			lost = lost || it.Get("type").String() != "reasoning"
-			cuts = append(cuts, session.Cut{Start: it.Index, End: it.Index + len(it.Raw), Element: true})
+	about := gjson.GetBytes(rec.Raw, "payload.replacement_history_metadata").Array()
+	for i, it := range list.Array() {
+		cut := session.Cut{Start: it.Index, End: it.Index + len(it.Raw), Element: true}
+		switch {
+		case it.Get("encrypted_content").String() == "":
+			continue
+		case it.Get("type").String() != "reasoning":
+			cut.Element, cut.New, lost = false, []byte(takenOut), true
+		case i < len(about):
+			cuts = append(cuts, session.Cut{Start: about[i].Index, End: about[i].Index + len(about[i].Raw), Element: true})
 		}
-		return true
-	})
+		cuts = append(cuts, cut)
+	}
+	slices.SortFunc(cuts, func(a, b session.Cut) int { return cmp.Compare(a.Start, b.Start) })
 	return cuts, lost
 }
