@@ -190,7 +190,7 @@ func (p *reportPrinter) operated(rep *repair.Report) {
 	}
 	switch {
 	case rep.Mode == repair.DryRun.String():
-		fmt.Fprintln(p.w, "  nothing was written (dry run)")
+		p.unwritten(rep)
 	case rep.Mode == repair.ToStream.String():
 	default:
 		word := "written"

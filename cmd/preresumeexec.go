@@ -38,6 +38,9 @@ func (p *preRun) exec(a *preresume.Answer) error {
 	signal.Notify(signals, endings()...)
 	defer signal.Stop(signals)
 	if err := c.Start(); err != nil {
+		if errors.Is(err, exec.ErrNotFound) {
+			err = errors.New("it is not in PATH; put it there, or run the command with its whole path")
+		}
 		return fmt.Errorf("running %s: %w", p.command[0], err)
 	}
 	done := make(chan error, 1)

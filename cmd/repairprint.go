@@ -227,7 +227,7 @@ func (p *reportPrinter) text(rep *repair.Report) {
 	}
 	switch {
 	case rep.Mode == repair.DryRun.String():
-		fmt.Fprintln(p.w, "  nothing was written (dry run)")
+		p.unwritten(rep)
 	case rep.Mode == repair.ToStream.String():
 	case rep.Target == "":
 		fmt.Fprintln(p.w, "  nothing was written: none of it can be repaired this way")
@@ -240,6 +240,14 @@ func (p *reportPrinter) text(rep *repair.Report) {
 			fmt.Fprintf(p.w, "  written: %s\n", oneLine(rep.Target))
 		}
 		p.resume(rep)
+	}
+}
+
+// unwritten ends what is told of a dry run, with the command that does what it shows.
+func (p *reportPrinter) unwritten(rep *repair.Report) {
+	fmt.Fprintln(p.w, "  nothing was written (dry run)")
+	if len(rep.Next) > 0 && rep.Source != "-" {
+		fmt.Fprintf(p.w, "next:   %s\n", p.st.bold.Sprint(format.Command(rep.Next...)))
 	}
 }
 
