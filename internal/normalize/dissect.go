@@ -2,6 +2,7 @@ package normalize
 
 import (
 	"bytes"
+	"unicode/utf8"
 
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -102,7 +103,7 @@ func (f *Normalizer) mendAndReport(raw []byte, v jsonl.Verdict) (piece, bool) {
 	p, mends, ok := f.mendText(raw, v)
 	for _, m := range mends {
 		fault := f.report(m.rule, m.at, m.fix, m.message)
-		if m.rule == InvalidUTF8 && m.fix == finding.Recovered {
+		if m.fix == finding.Recovered {
 			fault.Source = "the rest of the name"
 		}
 	}
@@ -112,17 +113,25 @@ func (f *Normalizer) mendAndReport(raw []byte, v jsonl.Verdict) (piece, bool) {
 // mendText mends the characters of a text that is otherwise one record; v is the verdict on the text. It returns false, and
 // no mends, if the result is not a whole record.
 func (f *Normalizer) mendText(raw []byte, v jsonl.Verdict) (piece, []charMend, bool) {
+	if whole(&v) {
+		return piece{raw: raw}, nil, true
+	}
 	var mends []charMend
 	out := raw
-	if v.Fault == jsonl.NotUTF8 || v.Fault == jsonl.Control || v.Fault == jsonl.Syntax {
-		if out, mends = f.mendUTF8(out, mends); len(mends) > 0 {
+	if v.Fault != jsonl.Syntax || !utf8.Valid(raw) {
+		if out, mends = f.mendNames(raw); len(mends) > 0 {
 			v = f.scanner.Scan(out, f.spans)
-			if v.Fault == jsonl.Syntax { // the bad bytes are outside the strings
-				if dropped := dropInvalid(raw); f.scanner.Scan(dropped, f.spans).Fault == jsonl.None {
-					out, v = dropped, f.scanner.Scan(dropped, f.spans)
-				}
+		}
+	}
+	if at := firstInvalid(out); at >= 0 {
+		fixed, mend := mendUTF8(out, at)
+		mends = append(mends, mend)
+		if v = f.scanner.Scan(fixed, f.spans); v.Fault == jsonl.Syntax { // the bad bytes are outside the strings
+			if dropped := dropInvalid(out); f.scanner.Scan(dropped, f.spans).Fault == jsonl.None {
+				fixed, v = dropped, f.scanner.Scan(dropped, f.spans)
 			}
 		}
+		out = fixed
 	}
 	if v.Fault == jsonl.Control {
 		mends = append(mends, charMend{RawControl, v.At, finding.Exact, "a string holds an unescaped control character: the client drops the record"})

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"io"
 	"regexp"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -170,75 +171,93 @@ func (f *Normalizer) highBits(raw []byte) []byte {
 	return out
 }
 
-// mendUTF8 makes raw valid UTF-8 and adds what it did to the mends. It is exact where the bytes can only be surrogate pairs written one
+// mendUTF8 makes raw valid UTF-8 and says what it did. It is exact where the bytes can only be surrogate pairs written one
 // by one (CESU-8) or single Windows-1252 letters inside words; otherwise each bad run becomes U+FFFD.
-func (f *Normalizer) mendUTF8(raw []byte, mends []charMend) ([]byte, []charMend) {
-	at := firstInvalid(raw)
-	if at < 0 {
-		return raw, mends
-	}
+func mendUTF8(raw []byte, at int) ([]byte, charMend) {
 	const encoded = "bytes that are not UTF-8, but clearly text in another encoding"
 	if out := fromCESU8(raw); utf8.Valid(out) {
-		return out, append(mends, charMend{InvalidUTF8, at, finding.Exact, encoded})
-	}
-	if out, first := f.mendNames(raw); first >= 0 {
-		mends = append(mends, charMend{InvalidUTF8, first, finding.Recovered, "bytes that are not UTF-8, in a name: the client does not find what it needs of the record"})
-		if raw = out; utf8.Valid(raw) {
-			return raw, mends
-		}
+		return out, charMend{InvalidUTF8, at, finding.Exact, encoded}
 	}
 	if out := fromWindows1252(raw); out != nil {
-		return out, append(mends, charMend{InvalidUTF8, at, finding.Exact, encoded})
+		return out, charMend{InvalidUTF8, at, finding.Exact, encoded}
 	}
-	return bytes.ToValidUTF8(raw, []byte("\ufffd")), append(mends, charMend{InvalidUTF8, at, finding.StandIn, "bytes that are not UTF-8"})
+	return bytes.ToValidUTF8(raw, []byte("\ufffd")), charMend{InvalidUTF8, at, finding.StandIn, "bytes that are not UTF-8"}
 }
 
-// mendNames mends keys, and members that hold names and ids, and returns where the first bad byte of one was, -1 if there was none.
-// These have ASCII letters alone. So such a byte is one whose highest bit has flipped, if the agent then knows the name, or else no
-// part of it. As a letter of another encoding it would make a name of it that no client knows.
-func (f *Normalizer) mendNames(raw []byte) (mended []byte, first int) {
-	first = len(raw)
-	if out := f.highBits(raw); out != nil {
-		for first = 0; out[first] == raw[first]; {
-			first++
+// mendNames mends keys, and members that hold names and ids. These have ASCII letters alone. So a byte in one that is not UTF-8 is one
+// whose highest bit has flipped, if the agent then knows the name, and else no part of it, as a control character or half a surrogate
+// pair is none: decoded or escaped it would make a name of it that no client knows.
+func (f *Normalizer) mendNames(raw []byte) (out []byte, mends []charMend) {
+	found := func(rule *finding.Rule, at int) {
+		if !slices.ContainsFunc(mends, func(m charMend) bool { return m.rule == rule }) {
+			mends = append(mends, charMend{rule, at, finding.Recovered, nameMessages[rule]})
 		}
-		raw = out
 	}
-	out, dropped := dropFromNames(raw, f.isName)
-	if first = min(first, dropped); first == len(raw) {
-		return raw, -1
+	if bits := f.highBits(raw); bits != nil {
+		at := 0
+		for bits[at] == raw[at] {
+			at++
+		}
+		found(InvalidUTF8, at)
+		raw = bits
 	}
-	return out, first
+	out = make([]byte, 0, len(raw))
+	inString, judged, inName := false, false, false // inName: of the string in hand, once judged
+	left := 0                                       // where that begins
+	for i, n := 0, 0; i < len(raw); i += n {
+		var rule *finding.Rule
+		switch n, rule = character(raw[i:]); {
+		case raw[i] == '"':
+			inString, judged, left = !inString, false, i
+		case rule != nil && inString:
+			if !judged {
+				judged, inName = true, named(raw, left, f.isName)
+			}
+			if inName {
+				found(rule, i)
+				continue
+			}
+		}
+		out = append(out, raw[i:i+n]...)
+	}
+	return out, mends
+}
+
+// nameMessages are what is wrong with a name that holds a character of which these rules are.
+var nameMessages = map[*finding.Rule]string{
+	InvalidUTF8:   "bytes that are not UTF-8, in a name: the client does not find what it needs of the record",
+	RawControl:    "a control character in a name: the client does not find what it needs of the record",
+	LoneSurrogate: "half a surrogate pair in a name: the client does not find what it needs of the record",
+}
+
+// character is the length of the character, or of the escape sequence, with which a text begins, and the rule by which none may stand
+// in a record, nil if it may.
+func character(raw []byte) (n int, rule *finding.Rule) {
+	switch c := raw[0]; {
+	case c == '\\':
+		if n, lone := surrogate(raw); n > 0 {
+			if lone {
+				rule = LoneSurrogate
+			}
+			return n, rule
+		}
+		return min(2, len(raw)), nil
+	case c < ' ':
+		return 1, RawControl
+	case c < utf8.RuneSelf:
+		return 1, nil
+	}
+	r, n := utf8.DecodeRune(raw)
+	if r == utf8.RuneError && n == 1 {
+		rule = InvalidUTF8
+	}
+	return n, rule
 }
 
 // dropInvalid removes all bytes that are not UTF-8.
 func dropInvalid(raw []byte) []byte { return bytes.ToValidUTF8(raw, nil) }
 
 var keyBefore = regexp.MustCompile(`"([A-Za-z_]+)"\s*:\s*$`)
-
-// dropFromNames takes bytes that are not UTF-8 out of keys, and out of the members that hold names and ids. first is where the first of
-// them was, len(raw) if there was none.
-func dropFromNames(raw []byte, isName func(key []byte) bool) (out []byte, first int) {
-	out, first = make([]byte, 0, len(raw)), len(raw)
-	left, judged, inName := -1, -1, false // the last quote; the last one looked at, and whether a name follows that
-	for i := 0; i < len(raw); {
-		r, n := utf8.DecodeRune(raw[i:])
-		switch {
-		case r == '"':
-			left = i
-		case r == utf8.RuneError && n == 1:
-			if left != judged {
-				judged, inName = left, named(raw, left, isName)
-			}
-			if inName {
-				first, n, i = min(first, i), 0, i+1
-			}
-		}
-		out = append(out, raw[i:i+n]...)
-		i += n
-	}
-	return out, first
-}
 
 // named says whether the text behind a quote is a key, a name or an id.
 func named(raw []byte, left int, isName func(key []byte) bool) bool {
@@ -346,27 +365,39 @@ func escapeControls(raw []byte) []byte {
 // mendSurrogates overwrites each escaped surrogate without its other half by an escaped U+FFFD, which is as long.
 func mendSurrogates(raw []byte) []byte {
 	out := bytes.Clone(raw)
-	for i := 0; i+6 <= len(out); {
-		switch {
-		case out[i] != '\\':
-			i++
-		case out[i+1] != 'u':
+	for i := 0; i < len(out); {
+		switch n, lone := surrogate(out[i:]); {
+		case lone:
+			copy(out[i:], `\ufffd`)
+			i += n
+		case n > 0:
+			i += n
+		case out[i] == '\\':
 			i += 2
 		default:
-			v := hex4(out[i+2 : i+6])
-			if v >= 0xD800 && v < 0xDC00 && i+12 <= len(out) && out[i+6] == '\\' && out[i+7] == 'u' {
-				if lo := hex4(out[i+8 : i+12]); lo >= 0xDC00 && lo < 0xE000 {
-					i += 12
-					continue
-				}
-			}
-			if v >= 0xD800 && v < 0xE000 {
-				copy(out[i:], `\ufffd`)
-			}
-			i += 6
+			i++
 		}
 	}
 	return out
+}
+
+// surrogate is the length of the escaped surrogate pair with which a text begins, or of half of one; 0 if it begins with neither.
+func surrogate(raw []byte) (n int, lone bool) {
+	escaped := func(raw []byte) rune {
+		if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' {
+			return 0
+		}
+		return hex4(raw[2:6])
+	}
+	switch v := escaped(raw); {
+	case v < 0xD800 || v >= 0xE000:
+		return 0, false
+	case v < 0xDC00:
+		if lo := escaped(raw[6:]); lo >= 0xDC00 && lo < 0xE000 {
+			return 12, false
+		}
+	}
+	return 6, true
 }
 
 func hex4(b []byte) (v rune) {

@@ -355,8 +355,8 @@ var asRead = []*finding.Rule{normalize.InvalidUTF8, normalize.LoneSurrogate, nor
 func (c *checker) unread() {
 	bad := map[int64]bool{}
 	for _, f := range c.run.Findings() {
-		garbled := f.Rule == normalize.InvalidUTF8 && f.Fix == finding.Recovered // a name, that it does not know so
-		if f.Framing && (!slices.Contains(asRead, f.Rule) || garbled) && !(f.Rule == normalize.BOM && c.traits.ReadsBOM) {
+		misnamed := f.Fix == finding.Recovered // it reads the record, but does not know a name in it
+		if f.Framing && (!slices.Contains(asRead, f.Rule) || misnamed) && !(f.Rule == normalize.BOM && c.traits.ReadsBOM) {
 			for line := f.Pos.Line; line <= max(f.Pos.Line, f.Through); line++ {
 				bad[line] = true
 			}
