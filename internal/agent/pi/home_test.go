@@ -174,7 +174,7 @@ func TestCommandLine(t *testing.T) {
 	has(run(t, 0, "pre-resume", ids[0][:13]), "resumable", "pi --session "+ids[0])
 	has(run(t, 1, "pre-resume", ids[2]), "repairable")
 	has(run(t, 1, "doctor"), ids[2])
-	has(run(t, 0, "repair", "--in-place", ids[2]), "all 6 items")
+	has(run(t, 0, "repair", "--in-place", ids[2]), "all 6 known items")
 	has(run(t, 0, "lint", ids[2]), "no damage was found")
 	run(t, 0, "undo")
 	run(t, 1, "lint", ids[2])
