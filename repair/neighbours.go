@@ -24,7 +24,14 @@ func (w *job) tolerateUncompared(ctx context.Context, why error) error {
 
 // checkDependants refuses an in-place repair that would move bytes that other sessions rely on.
 func (w *job) checkDependants(ctx context.Context) error {
-	return dependants(ctx, w.Dependants, w.Home, w.Source.Real, w.rw.moved(), "repair without --in-place makes a copy that leaves them right")
+	advice := "repair without --in-place makes a copy that leaves them right"
+	switch {
+	case w.Operation != nil && w.Operation.Name == "move": // it is in place by nature
+		advice = "hist fork makes a copy, which can be moved; what was forked stays right"
+	case w.Operation != nil:
+		advice = "hist " + w.Operation.Name + " without --in-place makes a copy that leaves them right"
+	}
+	return dependants(ctx, w.Dependants, w.Home, w.Source.Real, w.rw.moved(), advice)
 }
 
 // dependants returns an error if other sessions rely on the bytes of a session from an offset on. homeDir is the home that the
