@@ -88,6 +88,9 @@ func anythingToDo(reports []*repair.Report) bool {
 // next is the command that makes what a dry run shows of one session.
 func (p *reportPrinter) next(rep *repair.Report) []string {
 	words := withoutDryRun(p.c)
+	if p.c.Bool("all") { // it names its sessions itself
+		return words
+	}
 	if rep.Operation == nil || p.c.NArg() == 0 {
 		return append(words, nameOf(rep.Thread, rep.Source))
 	}
@@ -100,12 +103,12 @@ func withoutDryRun(c *cli.Context) []string {
 	words := []string{"hist", c.Command.Name}
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
-		if !c.IsSet(name) || slices.Contains([]string{"dry-run", "html", "format", "diff", "verbose", "show-content", "color", "last", "any"}, name) {
+		if !c.IsSet(name) || slices.Contains([]string{"dry-run", "html", "format", "diff", "verbose", "show-content", "color", "any"}, name) {
 			continue
 		}
 		switch value := c.Value(name).(type) {
 		case bool:
-			if value {
+			if value && name != "last" { // it names a session; with a number, it says what is cut
 				words = append(words, "--"+name)
 			}
 		case cli.StringSlice:
