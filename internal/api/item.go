@@ -77,6 +77,16 @@ func LimitsOf(kind, field string) (list Limits) {
 	return list
 }
 
+// For are those of a provider, to be asked many times.
+func (list Limits) For(provider string) (own Limits) {
+	for _, l := range list {
+		if slices.Contains(l.Providers, provider) {
+			own = append(own, l)
+		}
+	}
+	return own
+}
+
 // Wrong is the first thing that is wrong with the field in the eyes of a provider, "" being any. It is given the JSON of the field's value,
 // empty if the item does not have it.
 func (list Limits) Wrong(provider string, value []byte) (Fault, bool) {
@@ -88,7 +98,7 @@ func (list Limits) Wrong(provider string, value []byte) (Fault, bool) {
 		if v.Type == gjson.Null && len(value) > 0 {
 			v = valueOf(value)
 		}
-		if what := l.wrong(v); what != "" {
+		if what := l.wrong(&v); what != "" {
 			return l.fault(l.Field, "its "+l.Field, what), true
 		}
 	}
@@ -116,7 +126,7 @@ func (list Limits) WrongText(provider, text string) (Fault, bool) {
 		if provider != "" && !slices.Contains(l.Providers, provider) {
 			continue
 		}
-		if what := l.wrong(v); what != "" {
+		if what := l.wrong(&v); what != "" {
 			return l.fault(l.Field, "its "+l.Field, what), true
 		}
 	}
@@ -256,13 +266,15 @@ func (l *limit) faults(item gjson.Result) (faults []Fault) {
 	list, member, inList := strings.Cut(l.Field, ".")
 	if v := item.Get(list); inList && v.IsArray() {
 		for i, part := range v.Array() {
-			if what := l.wrong(part.Get(member)); what != "" {
+			v := part.Get(member)
+			if what := l.wrong(&v); what != "" {
 				faults = append(faults, l.fault(fmt.Sprintf("%s.%d.%s", list, i, member), "a part's "+member, what))
 			}
 		}
 		return faults
 	}
-	if what := l.wrong(item.Get(l.Field)); what != "" {
+	v := item.Get(l.Field)
+	if what := l.wrong(&v); what != "" {
 		faults = append(faults, l.fault(l.Field, "its "+l.Field, what))
 	}
 	return faults
@@ -280,7 +292,7 @@ func (l *limit) fault(path, name, what string) Fault {
 }
 
 // wrong says what is wrong with a value by the limit, "" if nothing is.
-func (l *limit) wrong(v gjson.Result) string {
+func (l *limit) wrong(v *gjson.Result) string {
 	if l.Check == "required" && v.Type != gjson.String {
 		return "is missing"
 	}
@@ -332,8 +344,8 @@ func (l *limit) wrong(v gjson.Result) string {
 			return "was redacted in part"
 		}
 	case "json-type":
-		if typeOf(v) != l.Want {
-			return "is " + typeNames[typeOf(v)]
+		if typeOf(*v) != l.Want {
+			return "is " + typeNames[typeOf(*v)]
 		}
 	case "blank":
 		if text && strings.TrimSpace(v.Str) == "" {

@@ -16,21 +16,21 @@ var (
 	ruleDuplicateItemID = texts.Rule(finding.Rule{Name: "duplicate-item-id", Family: "items", Impact: finding.Rejects, Fix: finding.Exact})
 )
 
-// wrongID says what is wrong with the id of a kind of item in the eyes of the session's provider; "" if nothing is, or if the client does not send
-// it: it sends those that consist of two parts, of the kinds that it knows.
-func (s *run) wrongID(kind string, id []byte) string {
-	prefix, suffix, parted := bytes.Cut(id, []byte("_"))
-	if !s.sendsIDs || !parted || len(prefix) == 0 || len(suffix) == 0 {
+// wrongID says what is wrong with the id of a record that is a kind of item in the eyes of the session's provider; "" if nothing is, or if the
+// client does not send it: it sends those that consist of two parts, of the kinds that it knows.
+func (s *run) wrongID(kind string, rec *session.Record) string {
+	at := bytes.IndexByte(rec.ID, '_')
+	if !s.sendsIDs || at < 1 || at == len(rec.ID)-1 {
 		return ""
 	}
 	limits, known := s.idLimits[kind]
 	if !known {
 		if api.IDPrefix(kind) != "" {
-			limits = api.LimitsOf(kind, "id")
+			limits = api.LimitsOf(kind, "id").For(s.provider.Name)
 		}
 		s.idLimits[kind] = limits
 	}
-	f, _ := limits.WrongText(s.provider.Name, string(id))
+	f, _ := limits.Wrong("", codex.Field(rec, codex.FieldID))
 	return f.What
 }
 
@@ -43,7 +43,7 @@ func (c *itemChecker) id(it item) *finding.Finding {
 	}
 	id, twin := codex.Sum(it.ID), c.last
 	c.last = id
-	if what := c.run.wrongID(codex.ItemKind(it.Record), it.ID); what != "" {
+	if what := c.run.wrongID(codex.ItemKind(it.Record), it.Record); what != "" {
 		return c.badID(it, what)
 	}
 	var content uint64

@@ -83,7 +83,7 @@ func (c *callChecker) kindMismatch(open *openCall, rec *session.Record) {
 	span := rec.Spans[codex.FieldPayloadType]
 	want := codex.OutputType(open.tool.Type)
 	cuts := []finding.Cut{{Start: span.Start, End: span.End, New: []byte(`"` + want + `"`)}}
-	if c.run.wrongID(want, rec.ID) != "" { // the id was right for the other kind of output
+	if c.run.wrongID(want, rec) != "" { // the id was right for the other kind of output
 		cuts = append(cuts, codex.BlankID(rec.Raw, "payload"))
 	}
 	c.report(finding.Finding{
