@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -111,6 +112,35 @@ func providerTakes(t *testing.T, r row, provider string, s damage.Refused, refus
 	}
 	for _, p := range api.Invalid(sent, provider) {
 		t.Errorf("sent: line %d: %s", sent.Items[p.Item].Pos.Line, p.Fault.What)
+	}
+}
+
+// TestHealthyIsTaken: nothing that is sent of a healthy session is what the table says that its provider refuses.
+func TestHealthyIsTaken(t *testing.T) {
+	except := []string{
+		"tool-name-that-the-model-made-up", // the API takes what its model wrote
+		"answers-without-ids",              // no measured client tells which of two calls such an output is for
+	}
+	for name, provider := range map[string]string{"codex": "openai", "claude": "anthropic"} {
+		for _, pattern := range []string{"healthy/*/session.jsonl", "[0-9]*/*/*.jsonl"} {
+			paths, err := filepath.Glob(filepath.Join("../fixtures", name, pattern))
+			if err != nil || len(paths) == 0 {
+				t.Fatal(err)
+			}
+			for _, path := range paths {
+				text, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sent, err := all.Named(name).ReadSent(text, agent.ReadAt{}, "")
+				if err != nil || sent.Refused != "" || slices.Contains(except, filepath.Base(filepath.Dir(path))) {
+					continue
+				}
+				for _, p := range api.Invalid(sent, provider) {
+					t.Errorf("%s: line %d: %s", path, sent.Items[p.Item].Pos.Line, p.Fault.What)
+				}
+			}
+		}
 	}
 }
 
@@ -235,11 +265,11 @@ func brokenItems(r row) (items []string, ok bool) {
 		return []string{`!{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"beds"}}`, `{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]}`, words}, true
 	case "block cache_control absent -":
 		return []string{`!{"type":"text","text":"Three beds.","cache_control":{"type":"ephemeral"}}`}, true
-	case "* call_id answered -":
+	case "function_call call_id answered -":
 		return []string{"!" + call}, true
-	case "* call_id called -":
+	case "function_call_output call_id called -":
 		return []string{"!" + output}, true
-	case "* call_id answered-once -":
+	case "function_call_output call_id answered-once -":
 		return []string{call, output, "!" + in("beds", "more", output)}, true
 	case "* call_id called-once -":
 		return []string{call, output, "!" + in("ls", "pwd", call)}, true

@@ -60,6 +60,9 @@ func Invalid(sent *session.Sent, provider string) (places []Place) {
 		}
 		pairs := &locator{r: &Refusal{Mend: l.Mend, Found: Found{Message: -1, Block: -1, Inner: -1}}, sent: sent}
 		for i := range sent.Items {
+			if l.Kind != "*" && gjson.GetBytes(sent.Items[i].Content, "type").Str != l.Kind {
+				continue
+			}
 			if f, ok := pairs.pairing(i); ok {
 				places = append(places, Place{i, f})
 			}
@@ -408,25 +411,40 @@ func (l *locator) pairing(i int) (Fault, bool) {
 	say := func(ok bool, path, what string) (Fault, bool) {
 		return Fault{Path: path, What: what, Mend: r.Mend}, ok
 	}
-	call, output := it.Kind == session.CallItem, it.Kind == session.OutputItem
+	call, output := it.Kind == session.CallItem, it.Kind == session.OutputItem && it.Path != ""
+	key := pairKey(it)
 	switch id := it.CallID; r.Mend {
 	case "no-output":
-		return say(call && named(id) && len(l.outputs[id]) == 0, "call_id", "the call has no output")
+		return say(call && named(id) && len(l.outputs[key]) == 0, "call_id", "the call has no output")
 	case "no-call":
-		return say(output && named(id) && (len(l.calls[id]) == 0 || l.calls[id][0] > i), "call_id", "the output has no call in front of it")
+		return say(output && named(id) && (len(l.calls[key]) == 0 || l.calls[key][0] > i), "call_id", "the output has no call in front of it")
 	case "served":
-		own := output && gjson.GetBytes(it.Content, "type").Str != "tool_result"
-		return say(own && named(id) && (len(l.calls[id]) == 0 || l.calls[id][0] > i || l.sent.Items[l.calls[id][0]].Message != it.Message), "call_id", "the output has no call in front of it in the same answer")
+		own := output && strings.HasSuffix(gjson.GetBytes(it.Content, "type").Str, "_tool_result")
+		return say(own && named(id) && (len(l.calls[key]) == 0 || l.calls[key][0] > i || l.sent.Items[l.calls[key][0]].Message != it.Message), "call_id", "the output has no call in front of it in the same answer")
 	case "twin-output":
-		return say(output && named(id) && len(l.outputs[id]) > 1 && l.outputs[id][0] != i, "call_id", "the call has an output already")
+		return say(output && named(id) && len(l.outputs[key]) > 1 && l.outputs[key][0] != i, "call_id", "the call has an output already")
 	case "twin-call":
-		return say(call && named(id) && len(l.calls[id]) > 1 && l.calls[id][0] != i, "call_id", "another call has the same id")
+		return say(call && named(id) && len(l.calls[key]) > 1 && l.calls[key][0] != i, "call_id", "another call has the same id")
 	case "twin-id":
 		return say(named(it.ID) && len(l.ids[it.ID]) > 1 && l.ids[it.ID][0] != i, "id", "another item has the same id")
 	case "pairs":
-		return say(call && len(l.outputs[id]) == 0 || output && (len(l.calls[id]) == 0 || l.calls[id][0] > i), "call_id", "call and output do not follow each other")
+		return say(call && len(l.outputs[key]) == 0 || output && (len(l.calls[key]) == 0 || l.calls[key][0] > i), "call_id", "call and output do not follow each other")
 	}
 	return say(named(it.ID) && len(r.IDs) > 0, "id", "it is the item that the error names")
+}
+
+// families are how the keys begin of calls that pair with their own kind of output alone: one id may be that of calls of two families.
+var families = [2]string{"custom", "search"}
+
+// pairKey is the id of a call or an output with its family.
+func pairKey(it *session.Item) string {
+	switch gjson.GetBytes(it.Content, "type").Str {
+	case "custom_tool_call", "custom_tool_call_output":
+		return families[0] + it.CallID
+	case "tool_search_call", "tool_search_output":
+		return families[1] + it.CallID
+	}
+	return it.CallID
 }
 
 func (l *locator) index() {
@@ -438,9 +456,15 @@ func (l *locator) index() {
 		it := &l.sent.Items[i]
 		switch it.Kind {
 		case session.CallItem:
-			l.calls[it.CallID] = append(l.calls[it.CallID], i)
+			l.calls[pairKey(it)] = append(l.calls[pairKey(it)], i)
 		case session.OutputItem:
-			l.outputs[it.CallID] = append(l.outputs[it.CallID], i)
+			keys := []string{pairKey(it)}
+			if it.Path == "" { // what the client makes up answers whatever has no output
+				keys = []string{it.CallID, families[0] + it.CallID, families[1] + it.CallID}
+			}
+			for _, key := range keys {
+				l.outputs[key] = append(l.outputs[key], i)
+			}
 		}
 		if it.ID != "" && it.Block < 0 { // blocks of one answer share its id
 			l.ids[it.ID] = append(l.ids[it.ID], i)
