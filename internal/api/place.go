@@ -25,6 +25,9 @@ type Place struct {
 func Locate(r *Refusal, sent *session.Sent) (places []Place, named int) {
 	named = r.at(sent)
 	l := &locator{r: r, sent: sent}
+	if r.Mend == "path" && r.Map == 'E' {
+		return Invalid(sent, ""), -1
+	}
 	if r.Mend == "images" && r.Most > 0 {
 		return l.tooMany(), -1
 	}
@@ -46,7 +49,8 @@ func Locate(r *Refusal, sent *session.Sent) (places []Place, named int) {
 	return places, named
 }
 
-// Invalid are the items of what a client sends that a provider is known to refuse: by what each of them holds, and by what it needs beside it.
+// Invalid are the items of what a client sends that a provider, "" being any, is known to refuse: by what each of them holds, and by what it needs
+// beside it.
 func Invalid(sent *session.Sent, provider string) (places []Place) {
 	for i := range sent.Items {
 		for _, f := range Check(sent.Items[i].Content, provider, "") {
@@ -55,7 +59,7 @@ func Invalid(sent *session.Sent, provider string) (places []Place) {
 	}
 	for k := range limits {
 		l := &limits[k]
-		if l.When != "request" || !slices.Contains(l.Providers, provider) {
+		if l.When != "request" || provider != "" && !slices.Contains(l.Providers, provider) {
 			continue
 		}
 		pairs := &locator{r: &Refusal{Mend: l.Mend, Found: Found{Message: -1, Block: -1, Inner: -1}}, sent: sent}
@@ -185,7 +189,7 @@ func (l *locator) fault(i int) (Fault, bool) {
 func (l *locator) limited(it *session.Item) (Fault, bool) {
 	want := l.r.topField()
 	for _, f := range Check(it.Content, "", want) {
-		if l.r.Mend == "path" && want == "" || want == "" && mendsOf[l.r.Mend] == f.Mend || want != "" && topOf(f.Path) == want {
+		if want == "" && mendsOf[l.r.Mend] == f.Mend || want != "" && topOf(f.Path) == want {
 			return f, true
 		}
 	}
