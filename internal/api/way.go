@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent"
@@ -55,6 +56,11 @@ func (r *Refusal) Otherwise() Way {
 
 // Lasts says whether the next request will be refused as well: nothing that passes by itself.
 func (r *Refusal) Lasts() bool { return r.Way().Verdict != agent.Resumable }
+
+// Depends says whether it depends on something outside of the session, or on what the error does not say, that the next request is taken.
+func (r *Refusal) Depends() bool {
+	return slices.Contains([]string{"settings", "provider", "model", "account", "unsaid", "cut"}, r.Mend)
+}
 
 // Next is the next step, for a session given by its id or file; "" if none is known.
 func (w Way) Next(session string) string {

@@ -99,9 +99,12 @@ func Look(ctx context.Context, req Request) (*Answer, error) {
 	return a, nil
 }
 
-// withError says what a repair must be told of the error, and takes back what the error alone says is to be done where nothing of the
+// withError says on what it depends that the next prompt is not refused as the last one was, what a repair must be told of the error, and takes back what the error alone says is to be done where nothing of the
 // session has that fault.
 func (a *Answer) withError(req Request) {
+	if last := api.Newest(api.Explain(a.session.Turn.Error)); a.OK() && a.Error == nil && last != nil && last.Depends() {
+		a.Warn("the last turn was refused: " + last.Meaning + "; " + last.Way().Next(a.Thread))
+	}
 	if a.Error == nil || a.Error.refusal == nil || a.Error.Verdict != Repairable {
 		return
 	}
