@@ -2,17 +2,14 @@ package cmd
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/agent"
@@ -320,7 +317,7 @@ func (p *reportPrinter) edit(e *repair.Entry) {
 	fmt.Fprintln(p.w, folded(fmt.Sprintf("  %s%s [%s]", where, reason, rules), p.width, 4))
 	fmt.Fprintln(p.w, "    "+p.st.dim.Sprint(folded(p.mend(e), p.width-4, 4)))
 	if p.dry || p.verbose {
-		for _, words := range placeholders(e) {
+		for _, words := range e.Placeholders() {
 			fmt.Fprintln(p.w, "    "+p.st.dim.Sprint(folded("the placeholder: "+oneLine(words), p.width-4, 4)))
 		}
 	}
@@ -392,30 +389,6 @@ func (p *reportPrinter) mend(e *repair.Entry) string {
 		text = e.Impact + "; " + e.Fix + ": " + text
 	}
 	return text
-}
-
-// ownForm is what hist itself says in a session in the place of what is lost, without what may follow it.
-var ownForm = regexp.MustCompile(`^(\[hist: [^\]]*\]|(Script o|O)utcome unknown: .*)(\n|$)`)
-
-// placeholders are the texts of hist's own that a change puts in: words of the conversation are not among them.
-func placeholders(e *repair.Entry) (list []string) {
-	var walk func(v gjson.Result)
-	walk = func(v gjson.Result) {
-		if v.IsObject() || v.IsArray() {
-			v.ForEach(func(_, in gjson.Result) bool { walk(in); return true })
-			return
-		}
-		had := func(x repair.Excerpt) bool { return bytes.Contains(x.Text, []byte(v.Raw)) }
-		if own := ownForm.FindStringSubmatch(v.Str); own != nil && !slices.ContainsFunc(e.Before, had) && !slices.Contains(list, own[1]) {
-			list = append(list, own[1])
-		}
-	}
-	for _, x := range e.After {
-		if gjson.ValidBytes(x.Text) {
-			walk(gjson.ParseBytes(x.Text))
-		}
-	}
-	return list
 }
 
 // room is how much of a changed line is printed, in characters.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 )
@@ -209,4 +211,28 @@ func safe(b []byte, limit int) string {
 		}
 		return r
 	}, text)
+}
+
+// ownForm is what hist itself says in a session in the place of what is lost, without what may follow it.
+var ownForm = regexp.MustCompile(`^(\[hist: [^\]]*\]|(Script o|O)utcome unknown: .*)(\n|$)`)
+
+// Placeholders are the texts of hist's own that the edit puts in: words of the conversation are not among them.
+func (e *Entry) Placeholders() (list []string) {
+	var walk func(v gjson.Result)
+	walk = func(v gjson.Result) {
+		if v.IsObject() || v.IsArray() {
+			v.ForEach(func(_, in gjson.Result) bool { walk(in); return true })
+			return
+		}
+		had := func(x Excerpt) bool { return bytes.Contains(x.Text, []byte(v.Raw)) }
+		if own := ownForm.FindStringSubmatch(v.Str); own != nil && !slices.ContainsFunc(e.Before, had) && !slices.Contains(list, own[1]) {
+			list = append(list, own[1])
+		}
+	}
+	for _, x := range e.After {
+		if gjson.ValidBytes(x.Text) {
+			walk(gjson.ParseBytes(x.Text))
+		}
+	}
+	return list
 }

@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -32,5 +33,21 @@ func TestRedact(t *testing.T) {
 		if strings.Contains(got, "Secret") || strings.Contains(got, "4711") || strings.Contains(got, "4111") {
 			t.Errorf("%s tells a secret", got)
 		}
+	}
+}
+
+// What hist says in the place of what is lost is shown, and nothing that stands beside it.
+func TestPlaceholders(t *testing.T) {
+	e := Entry{
+		Before: []Excerpt{{Text: []byte(`{"text":"[hist: it stood there before]"}`)}},
+		After: []Excerpt{
+			{Text: []byte(`{"output":"Outcome unknown: it was cut.\nsecret","also":["[hist: a call was lost]\nsecret","[hist: a call was lost]"]}`)},
+			{Text: []byte(`{"text":"[hist: it stood there before]","said":"see [hist: secret]","more":"[hist: secret] secret","cut":"[hist: secret`)},
+			{Text: []byte(`{"said":"see [hist: secret]","more":"[hist: secret] secret","open":"[hist: secret","old":"[hist: it stood there before]"}`)},
+		},
+	}
+	want := []string{"Outcome unknown: it was cut.", "[hist: a call was lost]"}
+	if got := e.Placeholders(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
