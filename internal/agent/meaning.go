@@ -36,10 +36,23 @@ const (
 	ClientTooOld Verdict = "client_too_old" // only a newer client reads it
 )
 
-// full is what any client says where it can't write.
-var full = Meaning{
-	Text: "there is no room left where the client writes", Same: Later, Verdict: Resumable,
-	Step: "make room on the disk or raise the quota, then: hist lint SESSION says whether the end of the session was written whole",
+// ofTheSystem is what any client says where the system does not let it read or write.
+var ofTheSystem = []struct {
+	words []string
+	Meaning
+}{
+	{[]string{"no space left on device", "disk quota exceeded", "edquot", "enospc"}, Meaning{
+		Text: "there is no room left where the client writes", Same: Later, Verdict: Resumable,
+		Step: "make room on the disk or raise the quota, then: hist lint SESSION says whether the end of the session was written whole",
+	}},
+	{[]string{"eacces", "permission denied (os error 13)", "eperm", "operation not permitted (os error 1)"}, Meaning{
+		Text: "the client may not read or write one of its files", Same: Never, Verdict: Incompatible,
+		Step: "hist doctor names the files and folders that belong to somebody else or are shut, with the command that gives them back",
+	}},
+	{[]string{"erofs", "read-only file system"}, Meaning{
+		Text: "the client's files lie where nothing can be written", Same: Later, Verdict: Resumable,
+		Step: "mount that file system for writing, or move the client's home to another one; then: hist lint SESSION says whether the end of the session was written whole",
+	}},
 }
 
 // MeaningOf is the first of the meanings whose words a text holds, in any letters; nil if there is none. " … " stands between words of which
@@ -55,10 +68,12 @@ func MeaningOf(text string, known []Meaning) *Meaning {
 			return &m
 		}
 	}
-	for _, words := range []string{"no space left on device", "disk quota exceeded", "edquot", "enospc"} {
-		if m := full; strings.Contains(text, words) {
-			m.Words = words
-			return &m
+	for _, m := range ofTheSystem {
+		for _, words := range m.words {
+			if strings.Contains(text, words) {
+				m.Words = words
+				return &m.Meaning
+			}
 		}
 	}
 	return nil
