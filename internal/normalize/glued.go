@@ -218,13 +218,17 @@ var newline = []byte{'\n'}
 // follows on the same line, nil if nothing does. If the same record was written again there, or on the next line, nothing
 // is lost with the fragment.
 func (f *Normalizer) fragment(raw, rest []byte) piece {
-	if rest == nil {
+	lineOfItsOwn := rest == nil
+	if lineOfItsOwn {
 		if next := f.peekHeld(); next != nil {
 			rest = next.Raw
 		}
 	}
 	if repeats(raw, rest) {
-		_, whole := f.wholeRecord(rest)
+		whole := false
+		if lineOfItsOwn { // within a line that would be asked of every fragment
+			_, whole = f.wholeRecord(rest)
+		}
 		return piece{raw: raw, dead: true, again: whole, rule: BadJSON}
 	}
 	closed := f.closeTorn(raw)
