@@ -22,7 +22,7 @@ import (
 func listCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "list", Usage: "list sessions, newest first, and how their last turns ended", ArgsUsage: "[PATH|ID ...]",
-		Description: "Reads the head and the tail of each session. Without PATH or ID: all sessions in the homes of\nCodex and Claude Code. States of a turn: completed, interrupted, failed, open (it never ended), unanswered, none.",
+		Description: "Reads the head and the tail of each session, and lints it for its health. Without PATH or ID: all sessions in the\nagents' homes. States of a turn: completed, interrupted, failed, open (it never ended), unanswered, none.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "cwd", Usage: "only sessions that work in this `DIRECTORY`"},
 			&cli.StringFlag{Name: "since", Usage: "only sessions changed since a `TIME`: 90m, 24h, 7d, or a date such as 2026-11-01"},

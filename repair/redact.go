@@ -12,6 +12,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/jsonl"
 )
 
 // outlines say which members and words belong to the agents' formats.
@@ -230,7 +231,7 @@ func (e *Entry) Placeholders() (list []string) {
 		}
 	}
 	for _, x := range e.After {
-		if gjson.ValidBytes(x.Text) {
+		if jsonl.Valid(x.Text) { // which is not nested too deeply
 			walk(gjson.ParseBytes(x.Text))
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/hist-cli/hist/internal/format"
 )
 
 // Denied adds to the error of looking at a path, if that was not allowed, whose it is and what to do. Other errors stay as they are.
@@ -30,7 +32,11 @@ func Denied(path string, err error) error {
 	case owner == "":
 		return err
 	case mine:
-		return fmt.Errorf("%w; its permissions are %v: chmod u+rwX %s", err, info.Mode().Perm(), abs)
+		return fmt.Errorf("%w; its permissions are %v: %s", err, info.Mode().Perm(), format.Command("chmod", "u+rwX", abs))
 	}
-	return fmt.Errorf("%w; it belongs to %s, as what a client run by sudo writes: sudo chown -R %s %s", err, owner, me, abs)
+	chown := []string{"sudo", "chown", me, abs}
+	if info.IsDir() {
+		chown = []string{"sudo", "chown", "-R", me, abs}
+	}
+	return fmt.Errorf("%w; it belongs to %s, as what a client run by sudo writes: %s", err, owner, format.Command(chown...))
 }
