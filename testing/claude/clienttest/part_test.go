@@ -54,7 +54,9 @@ func TestRealClientPart(t *testing.T) {
 	if _, err := h.run(t.Context(), [][]Block{
 		call("toolu_01ts", "ToolSearch", object{"query": "select:SendMessage"}),
 		call("toolu_01sm", "SendMessage", object{"to": name, "message": "print it again", "summary": "again"}),
-		{say("Again.")}, {say("It is on its way.")}, {say("It was printed again.")},
+		{say("Again.")},
+		{say("It is on its way.")},
+		{say("It was printed again.")},
 	}, "-p", "once more", "--resume", id, "--allowedTools", "SendMessage,ToolSearch"); err != nil {
 		t.Fatal(err)
 	}
