@@ -102,11 +102,11 @@ func (e *env) readSession(c *cli.Context, t target, sound bool) (*surgery.Sessio
 	}
 	s, err := repair.ReadSession(c.Context, src, opts, t.home, sound)
 	if code := codeOfOperation(err); code != 0 {
-		err, _ = e.unsound(c.Context, t.path, err)
+		_, err = e.unsound(c.Context, t.path, err)
 		return nil, &exitError{code, err}
 	}
 	if err == nil && s.Damaged != nil {
-		s.Damaged, _ = e.unsound(c.Context, t.path, s.Damaged)
+		_, s.Damaged = e.unsound(c.Context, t.path, s.Damaged)
 	}
 	return s, err
 }

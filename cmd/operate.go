@@ -141,20 +141,20 @@ func codeOfOperation(err error) int {
 }
 
 // unsound is the error about a session that must be repaired first. Where that was done, it names the copy: that one takes operations.
-func (e *env) unsound(ctx context.Context, path string, err error) (_ error, copied string) {
+func (e *env) unsound(ctx context.Context, path string, err error) (copied string, _ error) {
 	if !errors.Is(err, repair.ErrUnsound) {
-		return err, ""
+		return "", err
 	}
 	src, oerr := source.Open(path)
 	if oerr != nil {
-		return err, ""
+		return "", err
 	}
 	defer src.Close()
 	c := copies.New().Of(ctx, src.Real, src.Info.Size())
 	if c.Thread == "" || c.InPart {
-		return err, ""
+		return "", err
 	}
-	return fmt.Errorf("%s: it is damaged; take its repaired copy, %s", path, c.Thread), c.Thread
+	return c.Thread, fmt.Errorf("%s: it is damaged; take its repaired copy, %s", path, c.Thread)
 }
 
 // operated prints what an operation did to one session.

@@ -317,7 +317,7 @@ func (r *repairRun) one(ctx context.Context, t target) error {
 		}
 	case codeOfOperation(err) != 0:
 		code, copied := codeOfOperation(err), ""
-		if err, copied = r.env.unsound(ctx, t.path, err); copied != "" && r.c.Bool("all") {
+		if copied, err = r.env.unsound(ctx, t.path, err); copied != "" && r.c.Bool("all") {
 			r.env.complain(fmt.Sprintf("note: %s stays as it is, because it was repaired as %s", t.path, copied))
 			return nil
 		}
