@@ -107,3 +107,49 @@ func TestPartialAnswer(t *testing.T) {
 		}
 	}
 }
+
+// TestPrintedCommandMends: of each session that an API refuses, the command that pre-resume prints leads to one that is resumed: the session itself,
+// or the copy without what is encrypted.
+func TestPrintedCommandMends(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	verdict := func(path string) (out string, resumable bool) {
+		var b bytes.Buffer
+		code := Main([]string{"hist", "pre-resume", path}, strings.NewReader(""), &b, &b)
+		return b.String(), code == 0
+	}
+	mended := 0
+	for i, c := range damage.RefusedSessions() {
+		dir := filepath.Join(t.TempDir(), fmt.Sprint(i))
+		path := filepath.Join(dir, map[string]string{"codex": "rollout-2026-11-24T08-10-00-01a21e00-4c11-7d20-9b01-6a1f0c2d3e4f.jsonl", "claude": "7c1f0b1e-5a0e-4d53-9a6b-0f5d3f6f2a22.jsonl"}[c.Agent])
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, c.Data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		before, resumable := verdict(path)
+		if resumable { // the client leaves out what is refused, tries again without it, or drops it
+			continue
+		}
+		_, command, _ := strings.Cut(before, "  next ")
+		command, _, _ = strings.Cut(command, "\n")
+		var b bytes.Buffer
+		Main(strings.Fields(command), strings.NewReader(""), &b, &b)
+		copies, err := filepath.Glob(filepath.Join(dir, "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ok := false
+		for _, p := range copies {
+			_, resumable := verdict(p)
+			ok = ok || resumable
+		}
+		if !ok {
+			t.Errorf("row %d: %s\n%s\n%s", c.Row, before, command, &b)
+		}
+		mended++
+	}
+	if mended < 75 {
+		t.Errorf("%d sessions were refused", mended)
+	}
+}
