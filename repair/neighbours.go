@@ -27,7 +27,7 @@ func (w *job) checkDependants(ctx context.Context) error {
 	advice := "repair without --in-place makes a copy that leaves them right"
 	switch {
 	case w.Operation != nil && w.Operation.Name == "move": // it is in place by nature
-		advice = "hist fork makes a copy, which can be moved; what was forked stays right"
+		advice = "hist fork " + w.Source.Path + " makes a copy, which can be moved; what was forked stays right"
 	case w.Operation != nil:
 		advice = "hist " + w.Operation.Name + " without --in-place makes a copy that leaves them right"
 	}

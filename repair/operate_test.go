@@ -682,7 +682,7 @@ func TestOperationsKeepForks(t *testing.T) {
 		advice string
 	}{
 		"slim": {slimmed(surgery.SlimOptions{Level: surgery.Model}), "hist slim without --in-place makes a copy"},
-		"move": {moved(surgery.RewriteFields), "hist fork makes a copy, which can be moved"},
+		"move": {moved(surgery.RewriteFields), " makes a copy, which can be moved"},
 		"cut":  {cutAt(1, surgery.CutOptions{InPlace: true, Purge: true}), ""}, // behind the place
 	} {
 		op := &repair.Operation{Name: name, Plan: func(s *surgery.Session) (*surgery.Plan, error) { return c.plan(s, surgeons.Of(s.Agent)) }}
