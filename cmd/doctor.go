@@ -98,6 +98,7 @@ type doctor struct {
 	worksIn   map[string][]string // by directory, the sessions that began there
 	files     map[string]int      // by the id in a file's name: how many files have it
 	sound     int64
+	mended    int64 // damaged ones that have a repaired copy
 	notes     int64
 	bytes     int64
 	unread    int64
@@ -161,10 +162,13 @@ func (d *doctor) session(r linted) error {
 	if r.src != nil && r.src.Info != nil {
 		d.bytes += r.src.Info.Size()
 	}
-	if p.findings == 0 {
-		d.sound++
-	} else {
+	switch {
+	case p.findings > 0:
 		d.patients = append(d.patients, p)
+	case r.repaired != "":
+		d.mended++
+	default:
+		d.sound++
 	}
 	return nil
 }
@@ -225,20 +229,25 @@ var does = map[lint.Impact]struct{ one, many string }{
 // write prints the screen.
 func (d *doctor) write(to io.Writer, width int) error {
 	w := bufio.NewWriter(to)
-	total := d.sound + int64(len(d.patients))
+	total := d.sound + d.mended + int64(len(d.patients))
 	line := func(format string, args ...any) { fmt.Fprintln(w, folded(fmt.Sprintf(format, args...), width, 4)) }
 	switch {
 	case total == 0:
-	case len(d.patients) == 0 && d.unread == 0:
-		line("%s: no damage was found", count(total, "session", "sessions"))
 	case len(d.patients) == 0:
-		line("%s: no damage was found; %d could not be read", count(total, "session", "sessions"), d.unread)
+		text := count(d.sound, "session", "sessions") + ": no damage was found"
+		if d.unread > 0 {
+			text += fmt.Sprintf("; %d could not be read", d.unread)
+		}
+		line("%s", text)
 	default:
 		are := "are"
 		if len(d.patients) == 1 {
 			are = "is"
 		}
 		line("%d of %s %s damaged:", len(d.patients), count(total, "session", "sessions"), are)
+	}
+	if d.mended > 0 {
+		line("%s a repaired copy, which is the one to resume: hist list names it", count(d.mended, "damaged session has", "damaged sessions have"))
 	}
 	shown := d.patients
 	if d.limit > 0 && len(shown) > d.limit {
@@ -288,8 +297,11 @@ func (d *doctor) patient(w io.Writer, p *patient, width int) {
 	head, where := oneLine(p.target.path), ""
 	if s := p.looked; s != nil {
 		head = strings.TrimRight(shortOf(s.Thread, s.Path)+"  "+clip(d.titles.of(d.ctx, s, p.target.home), maxName), " ")
+		if len(d.perAgent) > 1 {
+			where = ", " + p.agent
+		}
 		if s.CWD != "" {
-			where = ", " + tilde(s.CWD)
+			where += ", " + tilde(s.CWD)
 		}
 		where += ", " + ago(time.Since(s.Modified))
 	}
@@ -328,7 +340,7 @@ type damagedSession struct {
 
 func (d *doctor) json() doctorAnswer {
 	a := doctorAnswer{
-		Schema: "hist.doctor/1", Sessions: d.sound + int64(len(d.patients)), Sound: d.sound, Unread: d.unread, Bytes: d.bytes,
+		Schema: "hist.doctor/1", Sessions: d.sound + d.mended + int64(len(d.patients)), Sound: d.sound + d.mended, Unread: d.unread, Bytes: d.bytes,
 		Damaged: []damagedSession{}, InTheWay: []string{},
 	}
 	for i := range d.patients {

@@ -339,6 +339,9 @@ func sentOf(s *session.Sent, anyway bool) int64 {
 // of something could be kept, or damage is left. told items are counted.
 func (w *job) partly(told int64) bool {
 	renewed, read := w.renewed(), w.read.after != nil
+	rebuilt := slices.IndexFunc(w.plan.Mend, func(f lint.Finding) bool { // a header, which holds nothing of the history
+		return f.Impact == lint.Blocks && (f.Fix == lint.Recovered || f.Fix == lint.StandIn)
+	})
 	less := func(f lint.Finding) bool {
 		if f.Impact < lint.Loses || f.Lost > 0 || f.Unseen > 0 {
 			return false
@@ -347,7 +350,7 @@ func (w *job) partly(told int64) bool {
 		case lint.StandIn:
 			return renewed(f.Pos.Line)
 		case lint.SetAside: // what is not sent any more of a record is known if it could be read
-			return f.Impact != lint.Rejects && (f.Framing || !read)
+			return f.Impact != lint.Rejects && (f.Framing || !read) && (rebuilt < 0 || f.Pos.Line != w.plan.Mend[rebuilt].Pos.Line)
 		}
 		return false
 	}

@@ -140,6 +140,18 @@ func TestReportOfAGap(t *testing.T) {
 	}
 }
 
+// TestReportOfATornHeader: a header holds nothing of the history, so nothing of that is lost with a piece of it.
+func TestReportOfATornHeader(t *testing.T) {
+	for _, path := range []string{"codex/healthy/search-in-script", "pi/healthy/two-system-messages"} {
+		lines := linesOf(t, filepath.Join("../fixtures", path, "session.jsonl"))
+		lines[0] = lines[0][40:]
+		_, rep, err := repairAs(joined(lines), lint.Options{}, Choice{})
+		if err != nil || len(rep.Edits) == 0 || rep.History.Partly {
+			t.Errorf("%s: %v, %s", path, err, rep.History.Words())
+		}
+	}
+}
+
 // TestPlaceholderBesideTheHistory: a placeholder in something that the model is not sent (a header, a time, the note of a leaf) loses
 // nothing of the history, nor does a record that is taken out and that was read; a placeholder in an item does, and a line that can't be read. Where a header is gone without a number to say that nothing else is, that is not known.
 func TestPlaceholderBesideTheHistory(t *testing.T) {
