@@ -226,7 +226,7 @@ func (f *Normalizer) fragment(raw, rest []byte) piece {
 	}
 	if repeats(raw, rest) {
 		whole := false
-		if lineOfItsOwn { // within a line that would be asked of every fragment
+		if lineOfItsOwn && namesItself(raw) { // within a line that would be asked of every fragment
 			_, whole = f.wholeRecord(rest)
 		}
 		return piece{raw: raw, dead: true, again: whole, rule: BadJSON}

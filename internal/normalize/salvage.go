@@ -2,6 +2,7 @@ package normalize
 
 import (
 	"bytes"
+	"regexp"
 
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
@@ -21,6 +22,18 @@ func repeats(torn, whole []byte) bool {
 	whole = whole[:min(len(whole), len(torn)+maxHeadBytes)]
 	i, j := bytes.Index(torn, typeKey), bytes.Index(whole, typeKey)
 	return i >= 0 && j >= 0 && len(torn)-i > len(typeKey) && bytes.HasPrefix(whole[j:], torn[i:]) && sameButDigits(torn[:i], whole[:j])
+}
+
+// ownID is a member that no two records of a type share.
+var ownID = regexp.MustCompile(`"(?:id|call_id)":"[^"\\]{4,}"`)
+
+// tellingText is how many bytes of a text tell whose beginning it is.
+const tellingText = 64
+
+// namesItself says whether the start of a record tells which one it is: others of its type begin with the same words.
+func namesItself(torn []byte) bool {
+	text := torn[bytes.LastIndexByte(torn, '"')+1:]
+	return len(text) >= tellingText || ownID.Match(torn[bytes.Index(torn, typeKey):])
 }
 
 func sameButDigits(a, b []byte) bool {
