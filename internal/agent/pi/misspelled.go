@@ -3,6 +3,7 @@ package pi
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -77,6 +78,9 @@ func spelled(rec *session.Record) bool {
 	}
 	sound := true
 	content.ForEach(func(_, block gjson.Result) bool {
+		if strings.HasPrefix(block.Raw, `{"type":"text","text":`) || strings.HasPrefix(block.Raw, `{"type":"thinking","thinking":`) {
+			return true // as the client writes it: what is long need not be read
+		}
 		wanted, known := neededIn[block.Get("type").String()]
 		sound = known && !slices.ContainsFunc(wanted, func(key string) bool { return !block.Get(key).Exists() })
 		return sound
