@@ -25,7 +25,7 @@ func repeats(torn, whole []byte) bool {
 }
 
 // ownID is a member that no two records of a type share.
-var ownID = regexp.MustCompile(`"(?:id|call_id)":"[^"\\]{4,}"`)
+var ownID = regexp.MustCompile(`"id":"[^"\\]{4,}"`)
 
 // tellingText is how many bytes of a text tell whose beginning it is.
 const tellingText = 64

@@ -58,8 +58,9 @@ func (w *writer) reasoning() {
 // token returns what looks encrypted: a version, a time, a head and whole blocks, as base64 of about n bytes.
 func (w *writer) token(n int) string {
 	const head, block = 57, 16
-	raw := w.noise(head*4/3 + n)
-	raw = raw[:len(raw)-(len(raw)-head)%block]
+	raw := w.noise(n)
+	size := head + max(0, len(raw)-head)/block*block
+	raw = append(raw, make([]byte, head)...)[:size]
 	copy(raw, "\x80\x00\x00\x00")
 	return base64.URLEncoding.EncodeToString(raw)
 }
