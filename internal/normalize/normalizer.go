@@ -81,6 +81,7 @@ type piece struct {
 	again  bool // dead, but the next record begins with all of it
 	torn   bool
 	mended bool
+	holed  bool        // NULs were taken out of it
 	drop   bool        // dead, and a repair sets it aside
 	fix    finding.Fix // how its characters were mended; zero if they needed no mend
 }
@@ -148,7 +149,7 @@ func (f *Normalizer) pop() *session.Record {
 	rec := f.rec
 	rec.Pos.Part++
 	rec.Raw, rec.Spans = p.raw, f.spans
-	rec.Torn, rec.Mended, rec.Drop = p.torn, p.mended, p.drop
+	rec.Torn, rec.Mended, rec.Drop, rec.Holed = p.torn, p.mended, p.drop, p.holed
 	rec.Open = !f.line.Terminated && len(f.queue) == 0
 	if p.dead {
 		f.unreadable()
@@ -253,7 +254,7 @@ func (f *Normalizer) take(rec *session.Record) {
 	f.rec = rec
 	rec.Pos = session.Pos{Line: line.Number, Part: -1}
 	rec.Offset, rec.Size, rec.Original, rec.Passed = line.Offset, line.size, line.Raw, line.Passed
-	rec.Torn, rec.Mended, rec.Drop, rec.Open = false, false, false, !line.Terminated
+	rec.Torn, rec.Mended, rec.Drop, rec.Holed, rec.Open = false, false, false, false, !line.Terminated
 }
 
 // mendLine queues the records of a line that is not simply one whole record.

@@ -29,7 +29,11 @@ func (f *Normalizer) dissectNULs(raw []byte) []piece {
 	}
 	if len(parts) == 1 && !parts[0].zeros {
 		f.report(NULBytes, at, finding.Exact, message+" hide a record: the client drops the line")
-		return f.dissectText(parts[0].text)
+		pieces := f.dissectText(parts[0].text)
+		for i := range pieces {
+			pieces[i].holed = true
+		}
+		return pieces
 	}
 	if p, ok := f.markZeros(parts); ok {
 		f.report(NULBytes, at, finding.StandIn, message+" overwrote a part of this record: the client drops the line")

@@ -91,6 +91,7 @@ type Record struct {
 	Open    bool         // no newline ends it
 	Passed  int64        // how many bytes of an unreadable line come after Raw and are not held, because the line is too long
 	Torn    bool         // the line was cut, and hist closed the record there
+	Holed   bool         // NULs were taken out of it, so something may have stood there
 	Refused bool         // the client can't read it, although it is JSON
 	From    string       // of a lost record: the file that holds it; empty for the client's database
 	// Original is the physical line or lines that Raw was read from, without the last newline.

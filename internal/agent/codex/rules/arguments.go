@@ -3,10 +3,14 @@ package rules
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/api"
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
@@ -29,17 +33,52 @@ type argumentChecker struct {
 	run    *run
 	reader *codex.ArgumentReader
 
-	bad      map[string]session.Pos // by call_id: arguments that are not JSON
-	unparsed []session.Pos          // those of them that the client itself could not read when the model called
-	accepted map[session.Pos]bool   // those of them after which the model answered all the same
+	lost     map[string]*lostArguments // by call_id, until an event tells them
+	bad      map[string]session.Pos    // by call_id: arguments that are not JSON
+	unparsed []session.Pos             // those of them that the client itself could not read when the model called
+	accepted map[session.Pos]bool      // those of them after which the model answered all the same
 }
 
 func newArgumentChecker(s *run) argumentChecker {
-	return argumentChecker{run: s, reader: codex.NewArgumentReader(), bad: map[string]session.Pos{}, accepted: map[session.Pos]bool{}}
+	return argumentChecker{
+		run: s, reader: codex.NewArgumentReader(), lost: map[string]*lostArguments{}, bad: map[string]session.Pos{}, accepted: map[session.Pos]bool{},
+	}
+}
+
+// lostArguments are those of a call that can't be read, or of which a damaged line has left nothing.
+type lostArguments struct {
+	tool    string
+	text    string          // what there is of them, if it is JSON
+	finding finding.Finding // what is to be reported if nothing tells them
+}
+
+// filled are the arguments with a hole in one of their texts filled by what an event tells of them; all of what it tells if there are
+// none. It is empty if they have no such hole.
+func (l *lostArguments) filled(told string) (arguments string) {
+	if l.text == "" {
+		return told
+	}
+	gjson.Parse(told).ForEach(func(key, whole gjson.Result) bool {
+		left := gjson.Get(l.text, gjson.Escape(key.Str))
+		if left.Type == gjson.String && whole.Type == gjson.String && holed(left.Str, whole.Str) {
+			arguments = l.text[:left.Index] + whole.Raw + l.text[left.Index+len(left.Raw):]
+		}
+		return arguments == ""
+	})
+	return arguments
+}
+
+// holed says whether a text is another one without a part of it.
+func holed(text, whole string) bool {
+	same := 0
+	for same < min(len(text), len(whole)) && text[same] == whole[same] {
+		same++
+	}
+	return len(text) < len(whole) && strings.HasSuffix(whole, text[same:])
 }
 
 func (c *argumentChecker) check(rec *session.Record) {
-	if rec.Sound {
+	if rec.Sound && !rec.Holed {
 		return
 	}
 	c.name(rec)
@@ -114,6 +153,14 @@ func (c *argumentChecker) arguments(rec *session.Record) {
 		return
 	}
 	text, sound := c.reader.Read(raw)
+	lost := func(impact finding.Impact, fix finding.Fix, replacement []byte, message string) {
+		c.await(rec, spliced(ruleBadArguments, impact, fix, rec, codex.FieldArguments, replacement, message))
+	}
+	if rec.Holed && (sound || len(text) == 0) {
+		lost(finding.Loses, finding.NoFix, quoted(""), "the arguments of this call are lost, or a part of them")
+		c.lost[string(rec.CallID)].text = string(text)
+		return
+	}
 	if sound || len(text) == 0 {
 		return
 	}
@@ -121,11 +168,51 @@ func (c *argumentChecker) arguments(rec *session.Record) {
 	if end := jsonl.WalkTorn(text); jsonl.LooksTorn(text) && end.InText {
 		closed := append(append(jsonl.TrimPartial(text), '"'), end.Closers...)
 		if c.reader.IsJSON(closed) {
-			c.splice(ruleBadArguments, finding.Rejects, finding.Exact, rec, codex.FieldArguments, quoted(string(closed)), "the arguments are JSON cut short: the API may refuse them")
+			lost(finding.Rejects, finding.Exact, quoted(string(closed)), "the arguments are JSON cut short: the API may refuse them")
 			return
 		}
 	}
-	c.splice(ruleBadArguments, finding.Rejects, finding.StandIn, rec, codex.FieldArguments, quoted(`{"hist_note":"the arguments of this call were no JSON and were taken out"}`), "the arguments are not valid JSON: the API may refuse them")
+	lost(finding.Rejects, finding.StandIn, quoted(`{"hist_note":"the arguments of this call were no JSON and were taken out"}`), "the arguments are not valid JSON: the API may refuse them")
+}
+
+// await keeps a finding about a call's arguments until an event has told them, or none can any more.
+func (c *argumentChecker) await(rec *session.Record, f finding.Finding) {
+	if earlier := c.lost[string(rec.CallID)]; earlier != nil {
+		c.untold(earlier)
+	}
+	c.lost[string(rec.CallID)] = &lostArguments{tool: string(codex.Text(rec, codex.FieldName)), finding: f}
+}
+
+// told takes the arguments of a call from an event that repeats it.
+func (c *argumentChecker) told(rec *session.Record, ev *evidence, naming func() codex.Naming) {
+	l := c.lost[string(rec.CallID)]
+	if l == nil || rec.Torn || ev.tells&codex.TellsCall == 0 {
+		return
+	}
+	call, err := codex.CallFrom(string(rec.CallID), "function_call_output", naming(), rec.Raw)
+	arguments := gjson.GetBytes(call, "payload.arguments").String()
+	if l.finding.Fix == finding.NoFix {
+		arguments = l.filled(arguments)
+	}
+	if err != nil || gjson.GetBytes(call, "payload.name").String() != l.tool || arguments == "" || arguments == "{}" {
+		return
+	}
+	l.finding.Fix, l.finding.Source = finding.Recovered, ev.source()
+	l.finding.Edits[0].Cuts[0].New = quoted(arguments)
+}
+
+// untold reports arguments that no event tells: those that can't be read. Of others nobody knows whether anything is lost.
+func (c *argumentChecker) untold(l *lostArguments) {
+	if l.finding.Fix != finding.NoFix {
+		c.run.report(l.finding)
+	}
+}
+
+// end reports the arguments that were not told.
+func (c *argumentChecker) end() {
+	for _, l := range check.InOrder(c.lost, func(l *lostArguments) session.Pos { return l.finding.Pos }) {
+		c.untold(l)
+	}
 }
 
 // unparsedOutput is how the client's output begins for a call of its own tools whose arguments it can't read.

@@ -312,7 +312,7 @@ func (c *callChecker) answer(key callKey, open *openCall, rec *session.Record, s
 	if ev := open.evidence; ev != nil {
 		a.proof, a.length = ev.proof, ev.length
 		a.proven = c.proves(rec, ev.proof, ev.length)
-		if rec.Torn && ev.tells&codex.TellsOutput != 0 {
+		if (rec.Torn || rec.Holed && ev.length > 0 && !a.proven) && ev.tells&codex.TellsOutput != 0 {
 			c.restoreTorn(open, rec)
 		}
 	}
@@ -369,6 +369,7 @@ func (c *callChecker) End() {
 			c.open[key] = open
 		}
 	}
+	c.args.end()
 	c.finish()
 }
 

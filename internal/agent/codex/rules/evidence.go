@@ -57,6 +57,7 @@ func (c *callChecker) evidence(rec *session.Record) {
 	ev := c.made.evidence.one()
 	ev.ref.Set(rec)
 	ev.name, ev.torn, ev.from, ev.tells = name, rec.Torn, rec.From, tells
+	c.args.told(rec, ev, c.naming)
 	if text, sum := codex.Proof(rec); len(text) > 0 {
 		ev.proof, ev.length = sum, len(text)
 	}

@@ -90,7 +90,7 @@ func (c *messageChecker) standsAgain(sum uint64, one lostText) {
 func (c *messageChecker) restoreTorn(at session.Pos, from *witness) {
 	c.remember(from, lostText{text: c.answerText, torn: true, at: at})
 	c.run.AmendFraming(at.Line, func(f *finding.Finding) {
-		f.Source = from.source()
+		f.Fix, f.Source = max(f.Fix, finding.Recovered), from.source()
 		f.Edits = append(f.Edits,
 			finding.Edit{At: at, Op: finding.Remove, Moved: true},
 			finding.Edit{At: at, Op: finding.Before, New: finding.Content{From: &from.ref, Recipe: codex.MessageRecipe{}}})
@@ -115,10 +115,11 @@ func (c *messageChecker) strays(rec *session.Record, text textSum) {
 	c.stray[strayAnswer{codex.SumOf(rec, codex.FieldID), text}] = true
 }
 
-// tornPrompt is the item of a prompt that was cut off inside its text.
+// tornPrompt is the item of a prompt that was cut off inside its text, or has a hole in it.
 type tornPrompt struct {
-	at   session.Pos
-	head []byte // how its text begins, quote included
+	at    session.Pos
+	head  []byte // how its text begins, quote included
+	holed bool   // then that is all that is left of it
 }
 
 // maxHead is how many bytes of a text are compared to recognise it.
@@ -129,14 +130,17 @@ func cutPrompt(rec *session.Record) tornPrompt {
 	if end := bytes.Index(text, cutMark); end >= 0 {
 		text = text[:end]
 	}
-	return tornPrompt{rec.Pos, bytes.Clone(text[:min(len(text), maxHead)])}
+	return tornPrompt{rec.Pos, bytes.Clone(text[:min(len(text), maxHead)]), rec.Holed && len(text) <= maxHead}
 }
 
 // cutMark is the beginning of normalize.CutMark as it is written in a file.
 var cutMark = []byte(strings.TrimSuffix(strings.TrimPrefix(string(quoted(normalize.CutMark)), `"`), `"`))
 
-// beginsLike says whether a text begins like the item's, of which nothing but the quote may be left.
+// beginsLike says whether a text begins like the item's, of which nothing but the quote may be left; or whether it fills the hole.
 func (p tornPrompt) beginsLike(text []byte) bool {
+	if p.holed {
+		return p.at.Line > 0 && holed(string(p.head), string(text))
+	}
 	return p.at.Line > 0 && len(p.head) > 0 && bytes.HasPrefix(text, p.head)
 }
 

@@ -292,7 +292,7 @@ func (c *messageChecker) message(rec *session.Record) {
 		if rec.Begins {
 			c.cutAgent(rec.Pos)
 		}
-		if rec.Torn {
+		if rec.Torn || rec.Holed {
 			c.cutPrompt = cutPrompt(rec)
 		} else if rec.Mended && bytes.Contains(codex.FirstText(rec), cutMark) {
 			c.whole = cutPrompt(rec)
@@ -320,7 +320,7 @@ func (c *messageChecker) message(rec *session.Record) {
 		if rec.Mended && bytes.Contains(codex.FirstText(rec), cutMark) {
 			c.lastText = textSum{} // the turn's end repeats the whole of this answer, not another one
 		}
-		if rec.Torn && c.answerEvent != nil {
+		if c.answerEvent != nil && (rec.Torn || rec.Holed && text != c.answerText) {
 			c.restoreTorn(rec.Pos, c.answerEvent)
 		}
 		c.answerEvent = nil

@@ -116,7 +116,7 @@ func (c *callChecker) restoreTorn(open *openCall, rec *session.Record) {
 	output := finding.Content{From: &open.evidence.ref, Recipe: open.evidence.output(open.tool)}
 	source := open.evidence.source()
 	c.run.AmendFraming(rec.Pos.Line, func(f *finding.Finding) {
-		f.Source = source
+		f.Fix, f.Source = max(f.Fix, finding.Recovered), source
 		f.Edits = append(f.Edits, finding.Edit{At: rec.Pos, Op: finding.Remove, Moved: true}, finding.Edit{At: rec.Pos, Op: finding.Before, New: output})
 	})
 }
