@@ -1,6 +1,7 @@
 package pi
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -76,6 +77,7 @@ func (c *checker) Record(rec *session.Record) {
 	}
 	f.ref.Set(rec)
 	f.mended = rec.Mended || rec.Pos.Part > 0
+	f.broken = rec.Mended && breaks(rec.Original)
 	c.facts = append(c.facts, *f)
 	if f.header() && c.headerAt() == len(c.facts)-1 {
 		c.run.SetHeader(about(rec.Raw).Info, rec.Pos)
@@ -87,6 +89,12 @@ func (c *checker) Record(rec *session.Record) {
 			}
 		}
 	}
+}
+
+// breaks says whether the client reads a line, and then fails at it.
+func breaks(line []byte) bool {
+	line = bytes.ToValidUTF8(line, []byte("\ufffd")) // as Node.js reads it
+	return gjson.ValidBytes(line) && slices.ContainsFunc(factOfLine(line).flaws, func(f flaw) bool { return f.harm == fails })
 }
 
 // stages are what is looked for, each in what is left once what was found before is mended.
@@ -380,6 +388,8 @@ func (c *checker) Settle(f *finding.Finding) {
 		switch {
 		case !r.mended || r.gone:
 		case r.header():
+			harm = finding.Blocks
+		case c.now.on[i] && r.broken:
 			harm = finding.Blocks
 		case c.now.on[i]:
 			harm = max(harm, finding.Loses)

@@ -182,7 +182,8 @@ type fact struct {
 	flaws      []flaw
 	old        bool   // of a header: its version says that records have no ids
 	rewritten  bool   // of a header: the client writes a file of its version anew at the next resume, without lines that are no record
-	mended     bool   // its line is no record as it stands
+	mended     bool   // its line is no record as it stands, or not this one
+	broken     bool   // of such a record: as it stands, every prompt ends with an error
 	gone       bool   // set aside
 	made       []byte // of a record that a repair adds: what stands behind its parent
 	behind     int    // the index of the record that it is added behind; -1: in front of all
