@@ -35,15 +35,18 @@ func (h *Home) chat(t *testing.T, args ...string) *screen {
 		t.Fatal(err)
 	}
 	go func() {
-		buf := make([]byte, 4096)
+		const asks = "\x1b[6n" // where the cursor is
+		buf, last := make([]byte, 4096), ""
 		for {
 			n, err := c.tty.Read(buf)
 			c.mu.Lock()
 			c.seen.Write(buf[:n]) //nolint:errcheck // it takes everything
 			c.mu.Unlock()
-			if strings.Contains(string(buf[:n]), "\x1b[6n") { // it asks where the cursor is
+			if last += string(buf[:n]); strings.Contains(last, asks) {
 				c.tty.WriteString("\x1b[1;1R") //nolint:errcheck // it may have ended
+				last = ""
 			}
+			last = last[max(0, len(last)-len(asks)+1):]
 			if err != nil {
 				return
 			}
@@ -63,16 +66,20 @@ func (c *screen) text() string {
 	return strings.TrimSpace(c.seen.String())
 }
 
-// shows waits until a text stands on the screen.
-func (c *screen) shows(t *testing.T, text string) {
+// shows waits until one of some texts stands on the screen, and returns it.
+func (c *screen) shows(t *testing.T, texts ...string) string {
 	t.Helper()
 	for range 300 {
-		if strings.Contains(c.text(), text) {
-			return
+		now := c.text()
+		for _, text := range texts {
+			if strings.Contains(now, text) {
+				return text
+			}
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	t.Fatalf("%q is not on the screen:\n%s", text, c.text())
+	t.Fatalf("%q is not on the screen:\n%s", texts, c.text())
+	return ""
 }
 
 // types types a line. The client takes what comes too fast for something pasted.

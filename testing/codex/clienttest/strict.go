@@ -30,6 +30,9 @@ func Refusal(input []json.RawMessage) string {
 		if err := json.Unmarshal(raw, &it); err != nil {
 			return fmt.Sprintf("Invalid 'input[%d]'.", i)
 		}
+		if it.sealedElsewhere() {
+			return fmt.Sprintf("The encrypted content %s could not be verified.", *it.Encrypted)
+		}
 		if faults := api.Check(raw, "openai", ""); len(faults) > 0 {
 			return fmt.Sprintf("Invalid 'input[%d].%s': %s.", i, faults[0].Path, faults[0].What)
 		}
@@ -86,13 +89,16 @@ func (it inputItem) refused(i int, ids map[string]bool) string {
 		return fmt.Sprintf("Invalid 'input[%d].content': empty array. Expected an array with minimum length 1, but got an empty array instead.", i)
 	case it.Arguments != nil && !json.Valid([]byte(*it.Arguments)):
 		return fmt.Sprintf("Invalid 'input[%d].arguments': arguments must be valid JSON.", i)
-	case it.Encrypted != nil && (*it.Encrypted != "" && !strings.HasPrefix(*it.Encrypted, "gAAAA") || strings.HasPrefix(*it.Encrypted, otherAccount)):
-		return fmt.Sprintf("The encrypted content %s could not be verified.", *it.Encrypted)
 	case badImage(it.Content) || badImage(it.Output):
 		return "Invalid image in your last message. Please remove it and try again."
 	}
 	ids[it.ID] = true
 	return ""
+}
+
+// sealedElsewhere says whether what is encrypted in an item is not the API's own, or another account's.
+func (it inputItem) sealedElsewhere() bool {
+	return it.Encrypted != nil && (*it.Encrypted != "" && !strings.HasPrefix(*it.Encrypted, "gAAAA") || strings.HasPrefix(*it.Encrypted, otherAccount))
 }
 
 // otherAccount begins what fixtures hold encrypted for an account that is not the one that asks.

@@ -182,7 +182,7 @@ func TestAgentsSetting(t *testing.T) {
 func TestRefusal(t *testing.T) {
 	for input, want := range map[string]string{
 		`{"type":"message","id":"msg_1","role":"user","content":[{"type":"input_text","text":"x"}]}`:                "",
-		`{"type":"message","id":"fc_1","role":"user","content":[{"type":"input_text","text":"x"}]}`:                 "its id does not begin with msg_",
+		`{"type":"message","id":"fc_1","role":"user","content":[{"type":"input_text","text":"x"}]}`:                 "its id does not begin with msg",
 		`{"type":"message","role":"assistant","content":[]}`:                                                        "empty array",
 		`{"type":"message","id":"msg_needs_rs_1","role":"assistant","content":[{"type":"output_text","text":"x"}]}`: "without its required 'reasoning' item: 'rs_1'",
 		`{"type":"reasoning","id":"rs_of_1","summary":[]}`:                                                          "without its required following item",
