@@ -94,7 +94,7 @@ func (c *checker) Record(rec *session.Record) {
 // breaks says whether the client reads a line, and then fails at it.
 func breaks(line []byte) bool {
 	line = bytes.ToValidUTF8(line, []byte("\ufffd")) // as Node.js reads it
-	return gjson.ValidBytes(line) && slices.ContainsFunc(factOfLine(line).flaws, func(f flaw) bool { return f.harm == fails })
+	return jsonl.Valid(line) && slices.ContainsFunc(factOfLine(line).flaws, func(f flaw) bool { return f.harm == fails })
 }
 
 // stages are what is looked for, each in what is left once what was found before is mended.
