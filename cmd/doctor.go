@@ -232,7 +232,7 @@ func (d *doctor) write(to io.Writer, width int) error {
 	total := d.sound + d.mended + int64(len(d.patients))
 	line := func(format string, args ...any) { fmt.Fprintln(w, folded(fmt.Sprintf(format, args...), width, 4)) }
 	switch {
-	case total == 0:
+	case total == 0, d.mended == total && d.unread == 0:
 	case len(d.patients) == 0:
 		text := count(d.sound, "session", "sessions") + ": no damage was found"
 		if d.unread > 0 {
@@ -320,6 +320,7 @@ type doctorAnswer struct {
 	Schema   string           `json:"schema"`
 	Sessions int64            `json:"sessions"`
 	Sound    int64            `json:"sound"`
+	Repaired int64            `json:"repaired,omitempty"` // damaged, but with a repaired copy
 	Unread   int64            `json:"unread"`
 	Bytes    int64            `json:"bytes"`
 	Damaged  []damagedSession `json:"damaged"`
@@ -340,7 +341,7 @@ type damagedSession struct {
 
 func (d *doctor) json() doctorAnswer {
 	a := doctorAnswer{
-		Schema: "hist.doctor/1", Sessions: d.sound + d.mended + int64(len(d.patients)), Sound: d.sound + d.mended, Unread: d.unread, Bytes: d.bytes,
+		Schema: "hist.doctor/1", Sessions: d.sound + d.mended + int64(len(d.patients)), Sound: d.sound, Repaired: d.mended, Unread: d.unread, Bytes: d.bytes,
 		Damaged: []damagedSession{}, InTheWay: []string{},
 	}
 	for i := range d.patients {
