@@ -13,18 +13,7 @@ import (
 
 // TestRealClientPart: a session that goes on with one of its sub-agents sends what the reader says of that one's file.
 func TestRealClientPart(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs real clients; left out by -short")
-	}
-	bin, err := Find(Newest)
-	if err != nil {
-		t.Skip(err)
-	}
-	h, err := NewHome(bin, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.Close()
+	h := newest(t)
 	call := func(id, tool string, input object) []Block {
 		return []Block{{Type: "tool_use", ID: id, Name: tool, Input: input}}
 	}
@@ -45,7 +34,7 @@ func TestRealClientPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sent, err := claude.Agent.ReadSent(text, agent.ReadAt{Base: filepath.Base(parts[0])}, bin.Version)
+	sent, err := claude.Agent.ReadSent(text, agent.ReadAt{Base: filepath.Base(parts[0])}, h.Bin.Version)
 	if err != nil || !strings.Contains(sent.Refused, "sub-agent") {
 		t.Fatal(sent, err)
 	}

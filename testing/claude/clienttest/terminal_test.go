@@ -25,15 +25,7 @@ func TestContinueAtATerminal(t *testing.T) {
 	if !*inTerminals {
 		t.Skip("without -terminal")
 	}
-	bin, err := Find(Newest)
-	if err != nil {
-		t.Skip(err)
-	}
-	h, err := NewHome(bin, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.Close()
+	h := newest(t)
 	l := &life{Home: h, r: rand.New(rand.NewPCG(1, 1))}
 	l.furnish(t)
 	l.settle(t)

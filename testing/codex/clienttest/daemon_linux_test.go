@@ -25,6 +25,31 @@ type screen struct {
 	seen vt10x.Terminal
 }
 
+// atATerminal is a home for the newest client, whose test takes half a minute.
+func atATerminal(t *testing.T) *Home {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it takes half a minute")
+	}
+	bin, err := Find("0.171.0")
+	if err != nil {
+		t.Skip(err)
+	}
+	base, err := os.MkdirTemp("", "h") // the name of a socket must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := NewHome(base, bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		h.Close()
+		os.RemoveAll(base)
+	})
+	return h
+}
+
 // chat runs the terminal client, trusted to work in the home's directory.
 func (h *Home) chat(t *testing.T, args ...string) *screen {
 	t.Helper()
@@ -103,23 +128,7 @@ func (h *Home) codex(t *testing.T, args ...string) {
 // TestDaemon runs the terminal client of 0.171.0, which leaves a daemon behind: it keeps the thread open, `codex resume` joins it
 // and goes on, `codex exec resume` is refused. What is damaged meanwhile stays on the screen, out of the client's database, and is not sent any more.
 func TestDaemon(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes half a minute")
-	}
-	bin, err := Find("0.171.0")
-	if err != nil {
-		t.Skip(err)
-	}
-	base, err := os.MkdirTemp("", "h") // the name of a socket must be short
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(base)
-	h, err := NewHome(base, bin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.Close()
+	h := atATerminal(t)
 	config := h.config() + fmt.Sprintf("\n[projects.%q]\ntrust_level = \"trusted\"\n", h.Work)
 	if err := os.WriteFile(filepath.Join(h.Codex, "config.toml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)

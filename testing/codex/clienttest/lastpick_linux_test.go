@@ -12,25 +12,8 @@ import (
 // TestLastAtATerminal asks the newest client at a terminal, and hist, which session is the last one: neither takes what codex exec
 // wrote, what works in another directory, or what was archived, although all of that is newer. codex exec takes its own.
 func TestLastAtATerminal(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes half a minute")
-	}
-	bin, err := Find("0.171.0")
-	if err != nil {
-		t.Skip(err)
-	}
-	hist := program(t)
-	base, err := os.MkdirTemp("", "h") // the name of a socket must be short
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(base)
-	h, err := NewHome(base, bin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.Close()
-	other := filepath.Join(base, "other")
+	h, hist := atATerminal(t), program(t)
+	other := filepath.Join(h.Root, "other")
 	if err := os.Mkdir(other, 0o700); err != nil {
 		t.Fatal(err)
 	}
