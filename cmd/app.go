@@ -17,11 +17,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/gcpace"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/runs"
-	"github.com/hist-cli/hist/internal/scratch"
 	"github.com/hist-cli/hist/internal/shim/front"
 	"github.com/hist-cli/hist/internal/shim/socket"
 	"github.com/hist-cli/hist/lint"
@@ -105,7 +105,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		e.command += " " + args[i]
 	}
 	if err == nil {
-		shared, remove := scratch.With(ctx)
+		shared, remove := disk.WithScratch(ctx)
 		err = app.RunContext(shared, ordered)
 		remove()
 	}

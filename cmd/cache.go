@@ -5,7 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/lintcache"
+	"github.com/hist-cli/hist/internal/inspect"
 )
 
 func cacheCommand(e *env) *cli.Command {
@@ -22,7 +22,7 @@ func (e *env) cache(c *cli.Context) error {
 	case c.NArg() > 1:
 		return usage("cache takes status or clean, one at a time")
 	case what == "" || what == "status":
-		s, err := lintcache.Look(Version())
+		s, err := inspect.CacheStats(Version())
 		if err != nil {
 			return err
 		}
@@ -33,7 +33,7 @@ func (e *env) cache(c *cli.Context) error {
 		fmt.Fprintf(e.out, "%s: %s in %s, with what this version of hist found in %s\n", oneLine(s.Dir), bytesOf(s.Bytes), count(int64(s.Files), "file", "files"), count(int64(s.Own), "session", "sessions"))
 		return nil
 	case what == "clean":
-		bytes, err := lintcache.Clean()
+		bytes, err := inspect.CleanCache()
 		if err != nil {
 			return fmt.Errorf("removing the cache: %w", err)
 		}

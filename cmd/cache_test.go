@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hist-cli/hist/internal/lintcache"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/testkit"
 	"github.com/hist-cli/hist/internal/testkit/testhome"
 )
@@ -83,22 +83,25 @@ func TestCacheChangesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	paths := append(testkit.Sample(folders, 4, 0), filepath.Join(dir, "home/sessions"))
-	for _, f := range testkit.Sample(flags, 6, 0) {
+	for nth, f := range testkit.Sample(flags, 6, 0) {
+		paths := []string{filepath.Join(dir, "home/sessions")}
+		for i := nth % 4; i < len(folders); i += 4 * testkit.Stride(3) { // other folders with each
+			paths = append(paths, folders[i])
+		}
 		args := slices.Concat([]string{"--color", "never"}, f, paths)
 		if !slices.Contains(f, "--config") {
 			args = append(args, "--no-config")
 		}
 		t.Setenv("XDG_CACHE_HOME", t.TempDir())
 		code, want := run(append(args, "--no-cache")...)
-		if s, err := lintcache.Look(Version()); err != nil || s.Files != 0 {
+		if s, err := inspect.CacheStats(Version()); err != nil || s.Files != 0 {
 			t.Errorf("%v: --no-cache left %+v, %v", f, s, err)
 		}
 		for _, when := range []string{"cold", "warm", "warm again"} {
 			if c, got := run(args...); c != code || got != want {
 				t.Errorf("%v, %s: exit %d, want %d; %d bytes, want %d", f, when, c, code, len(got), len(want))
 			}
-			if s, err := lintcache.Look(Version()); err != nil || (s.Own > 100) == slices.Contains(f, "--show-content") {
+			if s, err := inspect.CacheStats(Version()); err != nil || (s.Own > 100) == slices.Contains(f, "--show-content") {
 				t.Errorf("%v, %s: %+v, %v", f, when, s, err)
 			}
 		}

@@ -85,7 +85,7 @@ func TestDaemonHasItOpen(t *testing.T) {
 		{env, []string{"pre-resume", "--via", "argv", "--interactive", id}, ExitOK, "resumable: "},
 		{env, []string{"resume", id}, ExitOK, "client: resume " + id},
 		{damaged, []string{"pre-resume", id}, ExitInUse, "hist resume --wait 2m " + id},
-		{damaged, []string{"resume", id}, ExitInUse, "2 that lose history"},
+		{damaged, []string{"resume", id}, ExitInUse, "1 that loses history"},
 	} {
 		c := child(t, x.args...)
 		c.Env = append(c.Env, x.env...)

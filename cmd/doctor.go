@@ -14,10 +14,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/glance"
-	"github.com/hist-cli/hist/internal/shard"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"
 )
@@ -57,7 +56,7 @@ func (e *env) doctor(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	l := &lintRun{env: e, c: c, kept: homes.KeptOfMany(), threshold: lint.Loses, by: clients{}, shard: shard.Whole, filter: &filter{config: conf}}
+	l := &lintRun{env: e, c: c, kept: inspect.KeptOfMany(), threshold: lint.Loses, by: clients{}, shard: walk.WholeShard, filter: &filter{config: conf}}
 	if l.every, err = targets(c.Context, nil, c.String("agent")); err != nil {
 		return err
 	}

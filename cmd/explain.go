@@ -211,7 +211,7 @@ func (e *env) explainError(c *cli.Context, st *styles, text, session string) err
 		operand = preresume.SessionIn(text)
 	}
 	if c.Bool("json") {
-		return e.explainErrorJSON(c, hint, text, operand)
+		return e.explainErrorJSON(c, hint, text, session, operand)
 	}
 	w := bufio.NewWriter(e.out)
 	name := hint.Rule
@@ -251,8 +251,16 @@ func (e *env) explainIn(c *cli.Context, text, operand string, hint *preresume.Er
 		return err
 	}
 	t := list[0]
+	if t.err != nil && found && hint.OfAPI() {
+		fmt.Fprintln(e.out, folded("Next: "+hint.Next(""), widthOf(e.out), 2))
+		return nil
+	}
 	if t.err != nil {
-		fmt.Fprintln(e.out, folded("Next: "+hint.Next(operand), widthOf(e.out), 2))
+		next := hint.Next(operand)
+		if hint.Verdict == preresume.NotFound { // what would look at the file finds none either
+			next = "look for its file in a backup or another home (hist list DIRECTORY lists what is there), and put it back; without one there is nothing to repair"
+		}
+		fmt.Fprintln(e.out, folded("Next: "+next, widthOf(e.out), 2))
 		fmt.Fprintln(e.out, oneLine(t.err.Error()))
 		if found {
 			return nil
@@ -280,19 +288,22 @@ func (e *env) answerTo(c *cli.Context, text string, t target) *preresume.Answer 
 }
 
 // explainErrorJSON explains an error, for a session if one is named or the error names one that is there.
-func (e *env) explainErrorJSON(c *cli.Context, hint *preresume.ErrorHint, text, operand string) error {
+func (e *env) explainErrorJSON(c *cli.Context, hint *preresume.ErrorHint, text, session, operand string) error {
 	out := explainedError{Schema: "hist.explain/1", Error: hint}
 	if operand != "" {
 		list, err := targets(c.Context, []string{operand}, "")
 		if err != nil {
 			return err
 		}
-		if t := list[0]; t.err != nil {
-			out.Answer = preresume.Missing(t.err)
-		} else {
+		switch t := list[0]; {
+		case t.err == nil:
 			out.Answer = e.answerTo(c, text, t)
+		case session != "" || !hint.OfAPI():
+			out.Answer = preresume.Missing(t.err)
 		}
-		out.Next = out.Answer.Command
+		if out.Answer != nil {
+			out.Next = out.Answer.Command
+		}
 	}
 	return format.Write(e.out, out)
 }

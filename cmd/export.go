@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/surgery"
 	"github.com/hist-cli/hist/lint"
@@ -55,11 +56,16 @@ func (e *env) export(c *cli.Context) error {
 	if dir := c.String("images"); dir != "" {
 		opts.Image = imagesIn(dir, filepath.Dir(output))
 	}
-	if output == "" || output == "-" {
+	toOut := output == "" || output == "-"
+	if toOut && !isTerminal(e.out) {
 		return surgery.Export(e.out, s, opts)
 	}
 	var text bytes.Buffer
 	if err := surgery.Export(&text, s, opts); err != nil {
+		return err
+	}
+	if toOut { // a file gets the words as they are
+		_, err := io.WriteString(e.out, printable(text.String()))
 		return err
 	}
 	return publish.Write(c.Context, publish.Target{Path: output}, func(w io.Writer) error {
@@ -98,7 +104,7 @@ func (e *env) readSession(c *cli.Context, t target, sound bool) (*surgery.Sessio
 	defer src.Close()
 	opts := lint.Options{}
 	if src.Real != "" {
-		opts = options(src, t, clients{})
+		opts = inspect.Options(src, t.home, clients{})
 	}
 	s, err := repair.ReadSession(c.Context, src, opts, t.home, sound)
 	if code := codeOfOperation(err); code != 0 {

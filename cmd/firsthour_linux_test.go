@@ -365,6 +365,7 @@ var masks = []struct {
 	{regexp.MustCompile(`process \d+`), "process 4321"},                                               // a process
 	{regexp.MustCompile(`\b(in|after) \d+(\.\d+)? ?(ms|s)\b`), "$1 0 ms"},                             // how long something took
 	{regexp.MustCompile(`rollout-20[\dT-]+-(0000000\d-0000-7000)`), "rollout-2026-11-27T00-00-00-$1"}, // when a copy was made, in its file's name
+	{regexp.MustCompile(`20\d\d/\d\d/\d\d(/rollout-[\dT-]+-0000000\d-0000-7000)`), "2026/11/27$1"},    // the same, in the folder of that day
 	{regexp.MustCompile(`20[\dTZ-]+_(0000000\d-0000-7000)`), "2026-11-27T00-00-00-000Z_$1"},           // the same, in a name of pi
 	{regexp.MustCompile(`since 20[\d-]+ [\d:]+ CET`), "since 2026-11-27 00:00:00 CET"},                // when a process began
 	{regexp.MustCompile(`\b()\ds `), "${1}0s "},                                                       // the age of what was made just now

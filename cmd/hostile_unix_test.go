@@ -5,6 +5,8 @@ package cmd
 import (
 	"bytes"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +21,10 @@ func TestNothingHiddenOnATerminal(t *testing.T) {
 	for name, id := range map[string]string{"a proper id": "01a1edfd-e191-74b0-9003-79b97f4a7c15", "a hostile id": everyHidden, "a word in colour": "\x1b[31mx\x1b[0m"} {
 		t.Run(name, func(t *testing.T) {
 			session := hostileHome(t, id)
+			said := filepath.Join(t.TempDir(), "error")
+			if err := os.WriteFile(said, []byte("API Error: 400 "+everyHidden), 0o600); err != nil {
+				t.Fatal(err)
+			}
 			for _, args := range [][]string{
 				{"lint"},
 				{"lint", session},
@@ -26,7 +32,11 @@ func TestNothingHiddenOnATerminal(t *testing.T) {
 				{"list"},
 				{"show", session},
 				{"show", "--show-content", session},
+				{"export", session},
+				{"export", "-f", "text", session},
+				{"doctor"},
 				{"pre-resume", session},
+				{"pre-resume", "--error-file", said, session},
 				{"pre-resume", "--card", session},
 				{"repair", "-n", "--diff", "--show-content", session},
 				{"completion", "sessions", "0"},

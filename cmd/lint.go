@@ -11,9 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/agent/homes"
-	"github.com/hist-cli/hist/internal/lintcache"
-	"github.com/hist-cli/hist/internal/shard"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"
@@ -27,7 +25,7 @@ func lintCommand(e *env) *cli.Command {
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMATS` of the findings, separated by commas: " + formatNames + "; NAME=FILE writes to a file"},
 			&cli.StringFlag{Name: "fail-on", Value: "loses", Usage: "exit 1 for findings of this `IMPACT` or a worse one: blocks, loses, rejects, shows or notes"},
 			&cli.StringSliceFlag{Name: "rule", Usage: "report only this `RULE`; may be given more than once"},
-			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "in text, also print the byte offset, record type, impact and fix of each finding", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "in text, also print the byte offset, record type, impact and fix of each finding, and why a record is hung where it is", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "statistics", Usage: "count findings by rule, client version and month instead of listing them", DisableDefaultText: true},
 			noTitlesFlag(),
 			lastFlag(), anyFlag(), agentFlag(),
@@ -64,13 +62,15 @@ type lintRun struct {
 	threshold lint.Impact
 	by        clients
 	kept      lint.KeptBy
+	inspect   *inspect.Run
 	every     []target // everything that was asked for
 	targets   []target // the targets of this shard
-	shard     shard.Shard
+	shard     walk.Shard
 	filter    *filter
 	printers  []lintPrinter
-	cache     *lintcache.Cache
-	silenced  int64 // findings that the config left out or gave a lower impact
+	cache     *inspect.Cache
+	told      map[string]bool // errors that were reported already, so that they are not repeated for every session
+	silenced  int64           // findings that the config left out or gave a lower impact
 	same      sameSession
 	failed    bool // a finding reached the threshold
 	unread    bool // something could not be read
@@ -78,7 +78,7 @@ type lintRun struct {
 
 func (e *env) lint(c *cli.Context) error {
 	c.Context = walk.Remember(c.Context)
-	l := &lintRun{env: e, c: c, kept: homes.KeptOfMany()}
+	l := &lintRun{env: e, c: c, kept: inspect.KeptOfMany()}
 	outputs, err := l.flags()
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (e *env) lint(c *cli.Context) error {
 		return err
 	}
 	l.targets = l.every
-	if l.shard != shard.Whole {
+	if l.shard != walk.WholeShard {
 		l.targets = slices.DeleteFunc(slices.Clone(l.every), func(t target) bool { return !l.shard.Owns(t.path) })
 	}
 	if err := l.apart(outputs); err != nil {
@@ -130,9 +130,9 @@ func (l *lintRun) flags() ([]outputTo, error) {
 	if _, err := styled(l.c, l.env.out); err != nil {
 		return nil, err
 	}
-	l.shard = shard.Whole
+	l.shard = walk.WholeShard
 	if l.c.IsSet("shard") {
-		if l.shard, err = shard.Parse(l.c.String("shard"), os.Getenv); err != nil {
+		if l.shard, err = walk.ParseShard(l.c.String("shard"), os.Getenv); err != nil {
 			return nil, usage("--%w", err)
 		}
 	}
@@ -160,14 +160,20 @@ func (l *lintRun) set(opts *lint.Options) {
 // run lints all targets and shows what is found.
 func (l *lintRun) run() error {
 	if !l.c.Bool("no-cache") && !l.c.Bool("show-content") {
-		l.cache = lintcache.Open(Version())
+		l.cache = inspect.OpenCache(Version())
 		defer l.cache.Close()
 	}
-	in := newOpenHomes()
-	in.compare(l.c.Context, l.every, l.cache)
+	l.inspect, l.told = inspect.NewRun(l.cache), map[string]bool{}
+	in := map[string][]string{}
+	for _, t := range l.every {
+		if t.all && t.err == nil {
+			in[t.home] = append(in[t.home], t.path)
+		}
+	}
+	l.inspect.Whole(l.c.Context, in)
 	bar := l.env.newProgress(l.targets, 1)
 	defer bar.end()
-	for slot := range l.all(in, bar) {
+	for slot := range l.all(bar) {
 		for _, r := range <-slot {
 			bar.clear()
 			if err := l.show(r); err != nil {
@@ -175,8 +181,11 @@ func (l *lintRun) run() error {
 			}
 		}
 	}
-	for _, r := range in.whole(l.c.Context, l.shard) {
-		if err := l.show(r); err != nil {
+	for _, out := range l.inspect.Outside(l.c.Context) {
+		if !l.shard.Owns(out.Path) {
+			continue
+		}
+		if err := l.show(linted{target: target{path: out.Path}, result: &lint.Result{Findings: out.Findings}, err: out.Err, beside: true}); err != nil {
 			return err
 		}
 	}
@@ -205,8 +214,11 @@ func (l *lintRun) show(r linted) error {
 		return r.err
 	}
 	if r.err != nil {
-		l.unread = true
-		l.env.report(r.err)
+		if beside := new(inspect.BesideError); !errors.As(r.err, &beside) || !l.told[r.err.Error()] {
+			l.unread = true
+			l.env.report(r.err)
+			l.told[r.err.Error()] = true
+		}
 	}
 	if r.result != nil {
 		l.same.add(r)
@@ -245,7 +257,7 @@ const (
 )
 
 // all lints the targets in parallel, a group of them on each processor. The results come in the order of the targets.
-func (l *lintRun) all(in *openHomes, bar *progress) <-chan chan []linted {
+func (l *lintRun) all(bar *progress) <-chan chan []linted {
 	processors := runtime.GOMAXPROCS(0)
 	slots, begun := make(chan chan []linted, ahead*processors), make(chan begunLint, ahead*processors)
 	for range min(processors, len(l.targets)) {
@@ -253,7 +265,7 @@ func (l *lintRun) all(in *openHomes, bar *progress) <-chan chan []linted {
 			for b := range begun {
 				group := make([]linted, len(b.targets))
 				for i, t := range b.targets {
-					group[i] = l.one(l.c.Context, t, in, bar)
+					group[i] = l.one(l.c.Context, t, bar)
 				}
 				b.slot <- group
 			}
@@ -278,38 +290,35 @@ type begunLint struct {
 }
 
 // one lints one session. Even with an error there may be a result, for the part that could be read.
-func (l *lintRun) one(ctx context.Context, t target, in *openHomes, bar *progress) linted {
+func (l *lintRun) one(ctx context.Context, t target, bar *progress) linted {
 	r := linted{target: t, err: t.err}
 	if t.err != nil {
 		return r
 	}
-	if r.src, r.result = l.sound(t); r.result != nil {
+	if l.sound(ctx, &r); r.result != nil {
 		bar.begin(r.src)()
-	} else if l.anew(ctx, &r, bar); r.err != nil {
+	} else if l.anew(ctx, &r, bar); r.result == nil {
 		return r
 	}
 	if p := r.result.Summary.Partial; p != nil {
 		r.err = fmt.Errorf("%s: read up to byte %d only: %w", t.path, r.result.Summary.Bytes, p)
 		return r
 	}
-	r.err = in.look(ctx, &r)
-	r.repaired = in.copies.Settle(ctx, r.src, r.result)
+	r.repaired = l.inspect.Copies.Settle(ctx, r.src, r.result)
 	return r
 }
 
-// sound returns the result for a session that was found healthy when it was last linted and has not changed since, without
-// opening it. For any other session the result is nil.
-func (l *lintRun) sound(t target) (*source.Source, *lint.Result) {
-	if l.cache == nil || t.path == "-" {
-		return nil, nil
+// sound sets the result for a session that was found healthy when it was last linted and has not changed since, without opening it.
+func (l *lintRun) sound(ctx context.Context, r *linted) {
+	if l.cache == nil || r.target.path == "-" {
+		return
 	}
-	src := source.OpenLazily(t.path)
-	if src == nil {
-		return nil, nil
+	if r.src = source.OpenLazily(r.target.path); r.src == nil {
+		return
 	}
-	opts := atRest(src, t, l.by)
+	opts := inspect.AtRest(r.src, r.target.home, l.by)
 	l.set(&opts)
-	return src, l.cache.KnownHealthy(l.c.Context, src, opts)
+	r.result, r.err = l.inspect.KnownSound(ctx, r.src, opts)
 }
 
 // anew opens a session, and lints it unless the cache knows what is in it.
@@ -320,8 +329,8 @@ func (l *lintRun) anew(ctx context.Context, r *linted, bar *progress) {
 		return
 	}
 	defer bar.begin(r.src)()
-	opts := atRest(r.src, r.target, l.by)
+	opts := inspect.AtRest(r.src, r.target.home, l.by)
 	l.set(&opts)
-	opts.Live = live(r.src, r.target, opts)
-	r.result, r.err = l.cache.Lint(ctx, r.src, opts)
+	opts.Live = inspect.Live(r.src, opts)
+	r.result, r.err = l.inspect.Lint(ctx, r.src, opts)
 }

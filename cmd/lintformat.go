@@ -12,7 +12,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/publish"
-	"github.com/hist-cli/hist/internal/shard"
+	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -129,7 +129,7 @@ func (l *lintRun) with(name string, w io.Writer, rest []outputTo) error {
 		}
 		p := &textPrinter{
 			w: buf, st: st, notes: l.c.Bool("notes"), content: l.c.Bool("show-content"), verbose: l.c.Bool("verbose"),
-			same: repairOfSame(l.c), listed: l.c.IsSet("files-from") || l.shard != shard.Whole,
+			same: repairOfSame(l.c), listed: l.c.IsSet("files-from") || l.shard != walk.WholeShard,
 		}
 		if name == "grouped" || name == "text" && isTerminal(w) {
 			p.group = &grouping{width: widthOf(w), ctx: l.c.Context, titles: newTitles(l.c, l.filter.config)}

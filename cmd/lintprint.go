@@ -61,6 +61,10 @@ func (p *textPrinter) session(r linted) error {
 	p.known += r.known
 	headed, stuck := false, r.result.Summary.TooLong || r.result.Summary.Partial != nil
 	worst := lint.Notes
+	said := map[saying]int64{} // how often each thing is said, -1 once it has been printed for all
+	for i := range r.result.Findings {
+		said[sayingOf(&r.result.Findings[i])]++
+	}
 	for _, f := range worstFirst(r.result.Findings) {
 		p.counts[f.Impact]++
 		worst = max(worst, f.Impact)
@@ -78,6 +82,13 @@ func (p *textPrinter) session(r linted) error {
 			p.shared.add(f)
 			continue
 		}
+		if n := said[sayingOf(f)]; n < 0 {
+			continue
+		} else if n > mostAlike && !p.verbose && !p.content {
+			said[sayingOf(f)] = -1
+			first := *f
+			first.Count, f = n, &first
+		}
 		if p.group != nil && !headed {
 			p.group.head(p, &r)
 			headed = true
@@ -89,6 +100,23 @@ func (p *textPrinter) session(r linted) error {
 		p.sick[worst]++
 	}
 	return p.w.Flush()
+}
+
+// saying is what is said of a line, wherever it stands; mostAlike is how many times the same is printed. --verbose prints all.
+type saying struct {
+	rule    *lint.Rule
+	impact  lint.Impact
+	message string
+}
+
+const mostAlike = 3
+
+// sayingOf is what a finding says; one that stands for several says that alone.
+func sayingOf(f *lint.Finding) saying {
+	if f.Count > 1 {
+		return saying{message: fmt.Sprint(f.Pos)}
+	}
+	return saying{f.Rule, f.Impact, f.Message}
 }
 
 // worstFirst are findings by their impact, and those of one impact as they stand in the session.
@@ -159,6 +187,9 @@ func details(f *lint.Finding) string {
 	text += "fix: " + f.Fix.String()
 	if f.Source != "" {
 		text += " from " + f.Source
+	}
+	if f.Why != "" {
+		text += "; " + f.Why
 	}
 	return text
 }

@@ -13,7 +13,7 @@ type shared []*lint.Finding
 // add counts a finding. The one that is printed gets the worst impact of all.
 func (s *shared) add(f *lint.Finding) {
 	for _, known := range *s {
-		if known.Beside == f.Beside && known.Rule == f.Rule {
+		if known.Beside == f.Beside && known.Rule == f.Rule && known.Message == f.Message {
 			known.Count++
 			known.Impact = max(known.Impact, f.Impact)
 			return

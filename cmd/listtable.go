@@ -18,10 +18,9 @@ import (
 	"github.com/fatih/color"
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/copies"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/glance"
-	"github.com/hist-cli/hist/internal/lintcache"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
@@ -36,10 +35,10 @@ type listTable struct {
 	more   bool // also size, branch and model
 	st     *styles
 	titles *titles
-	copies *copies.Copies
+	copies *inspect.Copies
 	homes  map[string]string // by path
-	open   *openHomes        // for comparing sessions with what their agents keep beside them
-	cache  *lintcache.Cache
+	run    *inspect.Run
+	cache  *inspect.Cache
 	filter *filter         // which findings count
 	newer  map[part]string // files that a revert has replaced, and with which
 	parts  map[string]int  // by thread: how many files of it have no row of their own
@@ -52,12 +51,13 @@ func newListTable(c *cli.Context, e *env, conf *config, homes map[string]string)
 	terminal := isTerminal(e.out) && !c.Bool("json")
 	t := &listTable{
 		ctx: c.Context, limit: c.Int("limit"), health: c.Bool("health") || !c.Bool("json") && !c.IsSet("health"), more: c.Bool("verbose") || !terminal,
-		titles: newTitles(c, conf), homes: homes, open: newOpenHomes(), filter: &filter{config: conf}, newer: map[part]string{}, parts: map[string]int{}, st: newStyles(false),
+		titles: newTitles(c, conf), homes: homes, filter: &filter{config: conf}, newer: map[part]string{}, parts: map[string]int{}, st: newStyles(false),
 	}
-	t.copies = t.open.copies
 	if t.health {
-		t.cache = lintcache.Open(Version())
+		t.cache = inspect.OpenCache(Version())
 	}
+	t.run = inspect.NewRun(t.cache)
+	t.copies = t.run.Copies
 	if terminal {
 		t.width = max(widthOf(e.out), 40)
 		if !c.IsSet("limit") {
@@ -85,10 +85,10 @@ func (t *listTable) healthOf(s *glance.Session) string {
 	}
 	defer src.Close()
 	r := &linted{target: target{path: s.Path, home: t.homes[s.Path]}, src: src}
-	opts := options(src, r.target, clients{})
+	opts := inspect.Options(src, r.target.home, clients{})
 	t.filter.config.apply(&opts)
-	r.result, err = t.cache.Lint(t.ctx, src, opts)
-	if err != nil || r.result.Summary.Partial != nil || t.open.add(t.ctx, r) != nil {
+	r.result, err = t.run.Lint(t.ctx, src, opts)
+	if err != nil || r.result.Summary.Partial != nil {
 		return "?"
 	}
 	t.filter.narrow(r)
@@ -140,7 +140,7 @@ func threadKey(s *glance.Session) string { return s.Agent.Name + " " + strings.T
 func (t *listTable) repaired(s *glance.Session) string { return copyOf(t.ctx, t.copies, s.Path) }
 
 // copyOf is the thread that is the repaired copy of the session in a file, "" if there is none.
-func copyOf(ctx context.Context, known *copies.Copies, path string) string {
+func copyOf(ctx context.Context, known *inspect.Copies, path string) string {
 	src, err := source.Open(path)
 	if err != nil {
 		return ""

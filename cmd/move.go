@@ -16,9 +16,9 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
@@ -246,7 +246,7 @@ func (e *env) moveHome(c *cli.Context) error {
 	if !slices.ContainsFunc(all.Homed(), func(h *agent.Agent) bool { return len(h.Sessions(dir)) > 0 }) {
 		return usage("--home %s: no agent's home with sessions in it", c.String("home"))
 	}
-	path, change := homes.Open(c.Context, dir).Rehome()
+	path, change := inspect.OpenHome(c.Context, dir).Rehome()
 	n := int64(0)
 	store := repair.Store{Path: path, Home: dir, Database: func(ctx context.Context, tx *sql.Tx) (_ int64, err error) {
 		n, err = change(ctx, tx)

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/preresume"
 	"github.com/hist-cli/hist/internal/session"
@@ -99,7 +99,7 @@ func leftIn(dir string) obstacle {
 
 // strayed says that a home's client looks for sessions at a place where the home is not any more.
 func strayed(ctx context.Context, dir string) obstacle {
-	n, err := homes.Open(ctx, dir).Strayed(ctx)
+	n, err := inspect.OpenHome(ctx, dir).Strayed(ctx)
 	if err != nil || n == 0 { // what is wrong with the list is a finding
 		return obstacle{}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/copies"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/surgery"
@@ -150,7 +150,7 @@ func (e *env) unsound(ctx context.Context, path string, err error) (copied strin
 		return "", err
 	}
 	defer src.Close()
-	c := copies.New().Of(ctx, src.Real, src.Info.Size())
+	c := inspect.NewCopies().Of(ctx, src.Real, src.Info.Size())
 	if c.Thread == "" || c.InPart {
 		return "", err
 	}

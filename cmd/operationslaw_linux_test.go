@@ -134,7 +134,7 @@ func (h operatedHome) hist(t *testing.T, env []string, args ...string) (code int
 		c.Args = append([]string{"hist"}, args...)
 	}
 	c.Dir = h.dir
-	c.Env = append(append(os.Environ(), "HOME="+h.path("home"), "CLAUDE_CONFIG_DIR=", "CODEX_HOME="+h.path("codex"), "CODEX_SQLITE_HOME=", "PI_CODING_AGENT_DIR="+h.path("pi"), "XDG_STATE_HOME="+h.path("state"), notDurable+"=1"), env...)
+	c.Env = append(append(os.Environ(), "HOME="+h.path("home"), "CLAUDE_CONFIG_DIR=", "CODEX_HOME="+h.path("codex"), "CODEX_SQLITE_HOME=", "PI_CODING_AGENT_DIR="+h.path("pi"), "XDG_STATE_HOME="+h.path("state")), env...)
 	for i, v := range c.Env {
 		c.Env[i] = strings.Replace(v, "=elsewhere/", "="+h.path("elsewhere")+"/", 1)
 	}
@@ -389,7 +389,7 @@ func everyNth(n int) int {
 // one or the new one, undo brings every byte back, and a second try comes to the same end as if nothing had been.
 func TestOperationsCutOff(t *testing.T) {
 	home := newOperatedHome(t)
-	for i, c := range testkit.Sample(operationCases(), 4, 0) {
+	for i, c := range testkit.Sample(operationCases(), 8, 0) {
 		t.Run(c.String(), func(t *testing.T) {
 			l := c.undisturbed(t, home)
 			for at := 1 + i%everyNth(29); at <= l.steps; at += everyNth(29) {

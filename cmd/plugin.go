@@ -14,6 +14,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/format"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/plugin"
 	"github.com/hist-cli/hist/internal/preresume"
 	"github.com/hist-cli/hist/internal/source"
@@ -152,7 +153,7 @@ func (e *env) damaged(c *cli.Context, s started) string {
 	}
 	defer src.Close()
 	t := target{path: path, home: home.dir}
-	opts := options(src, t, clients{})
+	opts := inspect.Options(src, t.home, clients{})
 	opts.Live = opts.Live || path == s.Transcript
 	a, err := preresume.Look(c.Context, preresume.Request{Source: src, Home: home.dir, Lint: opts})
 	if err != nil || path != s.Transcript && a.Verdict == preresume.InUse {

@@ -16,10 +16,9 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/cause"
-	"github.com/hist-cli/hist/internal/copies"
 	"github.com/hist-cli/hist/internal/decisions"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/preresume"
-	"github.com/hist-cli/hist/internal/promptly"
 	"github.com/hist-cli/hist/internal/source"
 )
 
@@ -67,6 +66,7 @@ type preRun struct {
 	lost    *preresume.Lost // what a new thread in the directory would replace
 	log     decisions.Decision
 	began   time.Time
+	src     *source.Source // the session as it was looked at last
 }
 
 func (e *env) preResume(c *cli.Context) error { return (&preRun{env: e, c: c}).run() }
@@ -93,7 +93,7 @@ func (p *preRun) run() error {
 			return err
 		}
 	}
-	if p.lost != nil && !strings.EqualFold(p.lost.Thread, copies.New().Original(answer.Path)) {
+	if p.lost != nil && !strings.EqualFold(p.lost.Thread, inspect.NewCopies().Original(answer.Path)) {
 		answer.Replaceable = p.lost
 	}
 	p.warn(t, answer)
@@ -337,12 +337,12 @@ func (p *preRun) answer(t target) (*preresume.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer src.Close()
+	p.src = src
 	left := p.c.Duration("timeout")
 	ctx, cancel := limited(p.c.Context, left-min(p.waited, left/2))
 	defer cancel()
 	ask := preresume.Request{
-		Source: src, Home: t.home, Lint: options(src, t, p.by), Deep: p.c.Bool("deep"), MaxSize: p.c.Int64("max-size"),
+		Source: src, Home: t.home, Lint: inspect.AtRest(src, t.home, p.by), Deep: p.c.Bool("deep"), MaxSize: p.c.Int64("max-size"),
 		Content: p.c.Bool("show-content"), Error: p.failure, Apart: p.log.Via != "" && !p.c.Bool("interactive"),
 	}
 	if ask.Args = p.command; !p.resume && len(p.command) > 0 { // resume puts the client before them
@@ -351,7 +351,7 @@ func (p *preRun) answer(t target) (*preresume.Answer, error) {
 	if file := p.c.String("error-file"); file != "-" {
 		ask.From = file
 	}
-	a, err := promptly.Do(ctx, func() (*preresume.Answer, error) { return preresume.Look(ctx, ask) })
+	a, err := source.Promptly(ctx, func() (*preresume.Answer, error) { return preresume.Look(ctx, ask) })
 	if errors.Is(err, context.DeadlineExceeded) {
 		return preresume.TimedOut(t.path), nil
 	}

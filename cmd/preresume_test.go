@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/preresume"
+	"github.com/hist-cli/hist/internal/source"
 )
 
 // TestRepairedOnlyByARun: where a repair changes nothing, neither the answer nor the log says that something was repaired.
@@ -28,6 +29,9 @@ func TestRepairedOnlyByARun(t *testing.T) {
 		c := cli.NewContext(cli.NewApp(), flag.NewFlagSet("", flag.ContinueOnError), nil)
 		c.Context = t.Context()
 		p := &preRun{env: &env{}, c: c}
+		if p.src, err = source.Open(path); err != nil {
+			t.Fatal(err)
+		}
 		after, err := p.repair(target{path: path}, &preresume.Answer{Verdict: preresume.Repairable})
 		if err != nil || after.Verdict != want || after.Repaired || after.Run != "" || p.log.Repaired {
 			t.Errorf("%s: %+v, %+v, %v", want, after, p.log, err)

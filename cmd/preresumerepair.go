@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/hist-cli/hist/internal/decisions"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/preresume"
 	"github.com/hist-cli/hist/internal/runs"
@@ -15,7 +16,7 @@ import (
 
 // repair repairs the session in place and looks at it again. The answer says what keeps it from being repaired.
 func (p *preRun) repair(t target, before *preresume.Answer) (*preresume.Answer, error) {
-	digest, _, err := runs.Hash(p.c.Context, t.path)
+	digest, err := runs.HashOf(p.c.Context, p.src)
 	if err != nil {
 		return nil, err
 	}
@@ -67,15 +68,10 @@ func unseen(before *preresume.Answer, run string, err error) (*preresume.Answer,
 }
 
 func (p *preRun) repairInPlace(t target) (string, error) {
-	src, err := source.Open(t.path)
-	if err != nil {
-		return "", err
-	}
-	defer src.Close()
-	opts := options(src, t, p.by)
+	opts := inspect.AtRest(p.src, t.home, p.by)
 	opts.Error = p.failure
 	rep, err := repair.Do(p.c.Context, repair.Job{
-		Source: src, Lint: opts, Mode: repair.InPlace, Home: t.home,
+		Source: p.src, Lint: opts, Mode: repair.InPlace, Home: t.home,
 		Begin: func() (*runs.Run, error) { return runs.New(Version()) },
 	})
 	if err != nil {

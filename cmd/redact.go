@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/runs"
-	"github.com/hist-cli/hist/internal/secrets"
 	"github.com/hist-cli/hist/internal/surgery"
 	"github.com/hist-cli/hist/internal/surgery/surgeons"
 )
@@ -51,7 +50,7 @@ func (e *env) redact(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if opts.Finder, err = secrets.New(patterns, allowed); err != nil {
+	if opts.Finder, err = surgery.NewFinder(patterns, allowed); err != nil {
 		return err
 	}
 	if c.Bool("list") {

@@ -15,10 +15,11 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/format"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/preresume"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
@@ -68,6 +69,7 @@ const fewSessions = 3
 type repairRun struct {
 	env        *env
 	c          *cli.Context
+	said       string // the error that the user has brought
 	mode       repair.Mode
 	instead    repair.Mode // the mode that a dry run tries
 	choice     repair.Choice
@@ -88,7 +90,7 @@ type repairRun struct {
 const passesOfRepair = 2
 
 func (e *env) newRun(c *cli.Context) *repairRun {
-	return &repairRun{env: e, c: c, kept: homes.KeptOfMany(), dependants: homes.DependantsOfMany(), codes: map[int]bool{}, records: sync.OnceValue(func() []runs.Manifest {
+	return &repairRun{env: e, c: c, kept: inspect.KeptOfMany(), dependants: inspect.DependantsOfMany(), codes: map[int]bool{}, records: sync.OnceValue(func() []runs.Manifest {
 		list, _ := runs.List() // a run whose record can't be read names no copy
 		return list
 	})}
@@ -101,6 +103,9 @@ func (e *env) repair(c *cli.Context) error {
 		return err
 	}
 	if err := r.flags(operands); err != nil {
+		return err
+	}
+	if err := r.readError(c.Context); err != nil {
 		return err
 	}
 	list, err := e.targets(c.Context, operands, c.String("agent"))
@@ -124,6 +129,22 @@ func (e *env) repair(c *cli.Context) error {
 		return err
 	}
 	return r.exit()
+}
+
+// readError takes the error that the user has brought, and says so if it is not known.
+func (r *repairRun) readError(ctx context.Context) error {
+	r.said = r.c.String("error")
+	if path := r.c.String("error-file"); path != "" {
+		text, err := io.ReadAll(io.LimitReader(r.env.fileOrInput(ctx, path), maxError))
+		if err != nil {
+			return fmt.Errorf("--error-file %s: %w", path, cause.Of(err))
+		}
+		r.said = string(text)
+	}
+	if r.said != "" && preresume.Explain(r.said) == nil {
+		r.env.complain("note: " + preresume.UnknownError)
+	}
+	return nil
 }
 
 // fits returns an error for options that don't go together.
@@ -347,29 +368,22 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 	}
 	defer src.Close()
 	defer r.bar.begin(src)()
-	opts := options(src, t, r.by)
+	opts := inspect.AtRest(src, t.home, r.by)
 	opts.StripEncrypted = r.c.Bool("strip-encrypted")
 	opts.Branch, opts.ChainParallel = r.c.String("branch"), r.c.Bool("chain-parallel")
 	opts.Kept = r.kept
-	opts.Error = r.c.String("error")
-	if path := r.c.String("error-file"); path != "" {
-		text, err := io.ReadAll(io.LimitReader(r.env.fileOrInput(ctx, path), maxError))
-		if err != nil {
-			return nil, fmt.Errorf("--error-file %s: %w", path, cause.Of(err))
-		}
-		opts.Error = string(text)
-	}
+	opts.Error = r.said
 	opts.KeepOrphans, opts.Provider = r.c.Bool("keep-orphans"), r.c.String("provider")
-	if src.Real != "" && (r.mode != repair.DryRun || r.instead == repair.InPlace) {
-		// A copy of a session that is being written would end in the middle of a record.
+	if src.Real != "" {
 		busy, err := all.InUse(src.Real, t.home, opts.Name.ThreadID)
-		if err != nil {
+		writes := r.mode != repair.DryRun || r.instead == repair.InPlace // a copy of a session that is being written would end in the middle of a record
+		switch {
+		case err != nil && writes:
 			return nil, fmt.Errorf("%s: it is left alone, because hist can't tell whether somebody uses it: %w", t.path, err)
-		}
-		if busy != nil {
+		case busy != nil && writes:
 			return nil, fmt.Errorf("%s: %w", t.path, busy)
 		}
-		opts.Live = false
+		opts.Live = busy != nil
 	}
 	if r.mode == repair.DryRun && r.instead == repair.ToFile {
 		if err := publish.CheckTarget(publish.Target{Path: r.output(src)}); err != nil {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/copies"
 	"github.com/hist-cli/hist/internal/format"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/preresume"
 )
 
@@ -101,7 +101,7 @@ func (p *preRun) consents(a *preresume.Answer) error {
 	if err := p.show(a); err != nil {
 		return err
 	}
-	copied := copyOf(p.c.Context, copies.New(), a.Path)
+	copied := copyOf(p.c.Context, inspect.NewCopies(), a.Path)
 	if copied != "" {
 		p.env.complain("note: it has a repaired copy: " + format.Command("hist", "resume", copied) + " goes on with that")
 	}

@@ -289,6 +289,12 @@ func (e *env) pruneRuns(c *cli.Context) error {
 	if !c.Bool("dry-run") {
 		left = errors.Join(left, runs.RemoveRest())
 	}
+	old = slices.DeleteFunc(old, func(m runs.Manifest) bool {
+		if m.Unrecorded() { // it may keep the only copy of an original, too
+			left = errors.Join(left, fmt.Errorf("run %s was left: %w", m.Run, runs.ErrUnrecorded))
+		}
+		return m.Unrecorded()
+	})
 	if len(old) == 0 {
 		if left == nil {
 			fmt.Fprintln(e.out, "no record is that old")

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/copies"
 	"github.com/hist-cli/hist/internal/format"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -49,8 +49,8 @@ func (s *sameSession) add(r linted) {
 func (s *sameSession) told(ctx context.Context) (list []string) {
 	for _, id := range s.ids[:min(len(s.ids), maxCompared)] {
 		paths := s.files[id]
-		held := copies.Hold(ctx, paths)
-		if !slices.ContainsFunc(held, func(h copies.Held) bool { return h.Alone > 0 }) {
+		held := inspect.Hold(ctx, paths)
+		if !slices.ContainsFunc(held, func(h inspect.Held) bool { return h.Alone > 0 }) {
 			continue
 		}
 		each := make([]string, len(paths))
@@ -67,7 +67,7 @@ func (s *sameSession) told(ctx context.Context) (list []string) {
 }
 
 // holds says what one of several files of a session holds.
-func holds(h copies.Held) string {
+func holds(h inspect.Held) string {
 	words := "holds " + count(int64(h.Items), "item", "items") + " of the history"
 	if h.Alone > 0 {
 		words += fmt.Sprintf(", %d of which no other holds", h.Alone)

@@ -21,10 +21,13 @@ func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) != "hist" { // tests leave the user's cache alone
 		os.Setenv("XDG_CACHE_HOME", filepath.Join(os.TempDir(), "hist-test-cache"))
 	}
+	publish.Sync = publish.NoSync // no power is lost where only processes are killed
 	testscript.Main(m, map[string]func(){
 		"hist": func() {
 			watchSteps()
-			publish.Durable = os.Getenv(notDurable) == ""
+			if path := os.Getenv(syncsFile); path != "" {
+				publish.Sync = func(f *os.File) error { return errors.Join(f.Sync(), addTo(path, f.Name()+"\n")) }
+			}
 			code := Main(os.Args, os.Stdin, os.Stdout, os.Stderr)
 			reportPeak()
 			os.Exit(code)
@@ -32,8 +35,17 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// notDurable names the variable by which a child does not wait for the disk: no power is lost where only processes are killed.
-const notDurable = "HIST_TEST_NOT_DURABLE"
+// syncsFile names the variable that tells a child where to write what it waits for the disk to take.
+const syncsFile = "HIST_TEST_SYNCS"
+
+func addTo(path, text string) error {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
 
 // peakFile names the variable that tells a child where to leave its peak of memory.
 const peakFile = "HIST_TEST_PEAK"

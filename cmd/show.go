@@ -14,6 +14,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/timeline"
@@ -187,13 +188,9 @@ func (e *env) look(ctx context.Context, t target, conf *config, by clients) (*li
 	if err != nil {
 		return nil, lint.Options{}, err
 	}
-	r, opts := &linted{target: t, src: src}, options(src, t, by)
+	r, opts := &linted{target: t, src: src}, inspect.Options(src, t.home, by)
 	conf.apply(&opts)
-	r.result, err = lint.Source(ctx, src, opts)
-	if err == nil && r.result.Summary.Partial == nil {
-		err = newOpenHomes().look(ctx, r)
-	}
-	if err != nil {
+	if r.result, err = inspect.NewRun(nil).Lint(ctx, src, opts); err != nil {
 		src.Close()
 	}
 	return r, opts, err

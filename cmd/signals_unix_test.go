@@ -229,3 +229,36 @@ func TestTimeoutOfAnErrorFile(t *testing.T) {
 		}
 	}
 }
+
+// TestStoppedAmongRules: rules that have very much to do end at a signal, and when the time of pre-resume is up.
+func TestStoppedAmongRules(t *testing.T) {
+	var calls strings.Builder
+	for i := range 50_000 {
+		fmt.Fprintf(&calls, `%s{"type":"tool_use","id":"toolu_%d","name":"Bash","input":{}}`, []string{"", ","}[min(i, 1)], i)
+	}
+	path := filepath.Join(t.TempDir(), "2412e574-5c4d-409b-b0ed-a2d74877dfad.jsonl")
+	text := `{"parentUuid":null,"isSidechain":false,"cwd":"/x","sessionId":"2412e574-5c4d-409b-b0ed-a2d74877dfad","version":"2.1.332","type":"assistant","uuid":"00000000-0000-4000-8000-000000000000",` +
+		`"timestamp":"2026-11-20T19:53:52.000Z","message":{"id":"m","type":"message","role":"assistant","model":"m","content":[` + calls.String() + "]}}\n" +
+		`{"parentUuid":"00000000-0000-4000-8000-000000000000","isSidechain":false,"cwd":"/x","sessionId":"2412e574-5c4d-409b-b0ed-a2d74877dfad","version":"2.1.332","type":"user",` +
+		`"uuid":"00000000-0000-4000-8000-000000000001","timestamp":"2026-11-20T19:53:53.000Z","message":{"role":"user","content":"go on"}}` + "\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]int{"lint --no-cache": 143, "repair -n": 143, "pre-resume --timeout 200ms": ExitOK} {
+		c := child(t, append(strings.Fields(args), path)...)
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		if want == 143 {
+			time.Sleep(300 * time.Millisecond)
+			c.Process.Signal(syscall.SIGTERM) //nolint:errcheck // its end tells
+		}
+		kill := time.AfterFunc(time.Minute, func() { c.Process.Kill() })
+		c.Wait() //nolint:errcheck // its exit code tells
+		kill.Stop()
+		if code, took := c.ProcessState.ExitCode(), time.Since(begun); code != want || took > 10*time.Second {
+			t.Errorf("%s: exit %d after %v", args, code, took)
+		}
+	}
+}

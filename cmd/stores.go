@@ -15,9 +15,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/runs"
-	"github.com/hist-cli/hist/internal/scratch"
 	"github.com/hist-cli/hist/internal/sqlitefile"
 	"github.com/hist-cli/hist/internal/surgery"
 	"github.com/hist-cli/hist/internal/surgery/surgeons"
@@ -69,7 +69,7 @@ func storesOf(list []target) (stores []repair.Store) {
 // may have the databases open that are to be replaced.
 func (e *env) secretsOf(c *cli.Context, opts *surgery.RedactOptions) ([]target, error) {
 	shared := c.Context
-	ctx, done := scratch.With(shared)
+	ctx, done := disk.WithScratch(shared)
 	c.Context = ctx
 	defer func() {
 		c.Context = shared

@@ -16,9 +16,9 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/cause"
-	"github.com/hist-cli/hist/internal/copies"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/glance"
-	"github.com/hist-cli/hist/internal/statedir"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"
 )
@@ -186,10 +186,11 @@ func find(ctx context.Context, homes []agentHome, operand string) []target {
 			hits, fit = append(hits, found...), append(fit, several.Paths...)
 			continue
 		}
-		if errors.Is(found[0].err, agent.ErrNoSession) {
+		_, left := errors.AsType[*agent.LeftError](found[0].err)
+		if errors.Is(found[0].err, agent.ErrNoSession) && !left {
 			without = append(without, h.dir)
 		}
-		if list == nil || !errors.Is(found[0].err, errNotHere) {
+		if list == nil || left || !errors.Is(found[0].err, errNotHere) {
 			list = found
 		}
 	}
@@ -238,16 +239,24 @@ func (h agentHome) find(ctx context.Context, operand string) []target {
 	name := ""
 	if errors.Is(err, agent.ErrBadID) || errors.Is(err, agent.ErrNoSession) || errors.Is(err, agent.ErrShut) {
 		var id string
-		if id, err = h.idOfName(operand, err); err == nil {
+		if id, err = h.idOfName(ctx, operand, err); err == nil {
 			name = operand
 			paths, err = h.agent.Find(ctx, h.dir, id)
+		}
+	}
+	if errors.Is(err, agent.ErrNoSession) {
+		if left := inspect.Left(ctx, h.dir, operand); left != "" {
+			err = &agent.LeftError{ID: operand, Left: left}
 		}
 	}
 	if err != nil {
 		return []target{{path: operand, err: err}}
 	}
 	if len(paths) > 1 && !segments(paths) {
-		for i, h := range copies.Hold(ctx, paths) {
+		if read := inspect.Listing(ctx, h.dir, paths); read != "" {
+			return []target{{path: read, home: h.dir, name: name}}
+		}
+		for i, h := range inspect.Hold(ctx, paths) {
 			paths[i] += " " + holds(h)
 		}
 		return []target{{path: operand, err: fmt.Errorf("%s names several files, give one of them:\n  %s", operand, strings.Join(paths, "\n  "))}}
@@ -260,11 +269,17 @@ func (h agentHome) find(ctx context.Context, operand string) []target {
 }
 
 // idOfName returns the id of the thread with this name. If there is none, the error is that of the search by id.
-func (h agentHome) idOfName(name string, byID error) (string, error) {
+func (h agentHome) idOfName(ctx context.Context, name string, byID error) (string, error) {
 	var ids []string
 	var err error
 	if h.agent.Named != nil {
 		ids, err = h.agent.Named(h.dir, name)
+		if there := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { // the client passes over names of threads that are in no file
+			_, err := h.agent.Find(ctx, h.dir, id)
+			return errors.Is(err, agent.ErrNoSession)
+		}); len(there) > 0 {
+			ids = there
+		}
 	}
 	switch {
 	case err != nil:
@@ -320,7 +335,7 @@ func segments(paths []string) bool {
 // keeps, such as the originals of repaired sessions, are left out unless the user asks for their directory.
 func below(ctx context.Context, dir string) []target {
 	var list []target
-	own, err := statedir.Path()
+	own, err := disk.StateDir()
 	if err != nil || inside(dir, own) {
 		own = ""
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/inspect"
 )
 
 // titles are the names of sessions as their client shows them: the name that the user gave, or else the first words of the
@@ -39,7 +39,7 @@ func (t *titles) of(ctx context.Context, s *glance.Session, home string) string 
 		if s.Agent.Home != nil && s.Agent.Names != nil {
 			names = s.Agent.Names(home)
 		}
-		threads, _ := homes.Open(ctx, home).Threads(ctx) // without the client's list, the first prompt is used
+		threads, _ := inspect.OpenHome(ctx, home).Threads(ctx) // without the client's list, the first prompt is used
 		for _, thread := range threads {
 			if thread.Named || names[thread.ID] == "" {
 				names[thread.ID] = thread.Title

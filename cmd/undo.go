@@ -9,8 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/format"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/lint"
@@ -50,7 +50,7 @@ func (e *env) undo(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	claims := repair.Claims{HomeOf: homeOf, Dependants: homes.DependantsOfMany()}
+	claims := repair.Claims{HomeOf: homeOf, Dependants: inspect.DependantsOfMany()}
 	undo, says := run.Undo, undoneWords
 	if c.Bool("dry-run") {
 		undo, says = run.Preview, wouldUndoWords

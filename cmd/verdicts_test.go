@@ -3,6 +3,7 @@ package cmd
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -105,6 +106,19 @@ func TestPartialAnswer(t *testing.T) {
 				t.Errorf("%s: exit %d, without %s: %s%s", c.name, code, words, &out, &errs)
 			}
 		}
+	}
+}
+
+// TestAskedOutOfSight: of a session whose end is a hole, larger than what is read, it is not said that nobody has asked anything.
+func TestAskedOutOfSight(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	path := filepath.Join(t.TempDir(), "rollout-2026-11-24T08-10-00-01a21e00-4c11-7d20-9b01-6a1f0c2d3e4f.jsonl")
+	if err := errors.Join(os.WriteFile(path, refusedTimes(nil, "", 1), 0o600), os.Truncate(path, 1<<30)); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	if Main([]string{"hist", "pre-resume", path}, strings.NewReader(""), &out, &errs); !strings.Contains(out.String(), "nothing was asked in the part of it that was read\n") {
+		t.Errorf("%s%s", &out, &errs)
 	}
 }
 

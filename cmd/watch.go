@@ -16,7 +16,7 @@ import (
 	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/follow"
 	"github.com/hist-cli/hist/internal/format"
-	"github.com/hist-cli/hist/internal/lintcache"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
@@ -61,7 +61,7 @@ type watchRun struct {
 	env       *env
 	c         *cli.Context
 	threshold lint.Impact
-	cache     *lintcache.Cache
+	cache     *inspect.Cache
 	follower  *follow.Follower
 	states    map[string]string        // by path, of the sessions that are not sound
 	looked    map[string]time.Duration // by path, of the sessions in use: how long to wait before the next look
@@ -100,7 +100,7 @@ func (e *env) watch(c *cli.Context) error {
 		return errors.New("there is nothing left to watch")
 	}
 	fmt.Fprintf(e.err, "hist: watching %s\n", count(int64(w.follower.Dirs()), "directory", "directories"))
-	w.cache = lintcache.Open(Version())
+	w.cache = inspect.OpenCache(Version())
 	defer w.cache.Close()
 	for {
 		path, err := w.follower.Next(c.Context)
@@ -231,9 +231,15 @@ func (w *watchRun) lint(path string) (res *lint.Result, live bool, err error) {
 		return nil, false, err
 	}
 	defer src.Close()
-	opts := options(src, target{path: path, home: homeOf(path)}, nil)
-	live = opts.Live
-	res, err = w.cache.Lint(w.c.Context, src, opts)
+	opts := inspect.Options(src, homeOf(path), nil)
+	if live = opts.Live; live { // what its client keeps beside it may not be written yet
+		res, err = w.cache.Lint(w.c.Context, src, opts)
+	} else {
+		res, err = inspect.NewRun(w.cache).Lint(w.c.Context, src, opts)
+	}
+	if beside := new(inspect.BesideError); errors.As(err, &beside) {
+		err = nil // the session itself was read
+	}
 	if err == nil && !live && time.Since(src.Info.ModTime()) < unsure && unnoticed(res) {
 		live, opts.Live = true, true
 		res, err = w.cache.Lint(w.c.Context, src, opts)

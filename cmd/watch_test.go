@@ -17,6 +17,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/testkit/testhome"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -232,5 +233,28 @@ func TestWatchedHomes(t *testing.T) {
 	paths, err := watched(nil)
 	if want := []string{filepath.Join(codex, "sessions"), filepath.Join(claude, "projects"), filepath.Join(pi, "sessions")}; err != nil || !slices.Equal(paths, want) {
 		t.Errorf("%q, %v, want %q", paths, err, want)
+	}
+}
+
+// TestWatchBeside: what is wrong between a session and the client's list of its home counts, once nobody has the session open.
+func TestWatchBeside(t *testing.T) {
+	for name, want := range map[string]int{"bad": 1, "ok": 0} {
+		home := t.TempDir()
+		if err := testhome.Unpack("../fixtures/codex/rules/projection-stale/"+name+".txtar", home); err != nil {
+			t.Fatal(err)
+		}
+		paths, err := filepath.Glob(filepath.Join(home, "sessions/*/*/*/*.jsonl"))
+		if err != nil || len(paths) == 0 {
+			t.Fatal(paths, err)
+		}
+		w := &watchRun{c: cli.NewContext(nil, flag.NewFlagSet("watch", flag.ContinueOnError), nil)}
+		w.c.Context = t.Context()
+		res, live, err := w.lint(paths[0])
+		if err != nil || live {
+			t.Fatal(live, err)
+		}
+		if n := len(slices.DeleteFunc(res.Findings, func(f lint.Finding) bool { return f.Impact == lint.Notes })); n != want {
+			t.Errorf("%s: %d findings, want %d", name, n, want)
+		}
 	}
 }

@@ -52,6 +52,15 @@ func TestRuleFixtures(t *testing.T) {
 					})
 				}
 				silent(t, "ok", filepath.Join(dir, "ok.jsonl"), true)
+				for _, path := range sessions(t, dir, "ok-") { // a note may say what they are
+					t.Run(testfile.Stem(path), func(t *testing.T) {
+						for _, f := range lintFixture(t, path).Findings {
+							if f.Impact > Notes && f.Rule == rule {
+								t.Errorf("%s: %s", path, testfile.Findings([]Finding{f}))
+							}
+						}
+					})
+				}
 			}
 		})
 	}

@@ -154,13 +154,21 @@ func (r *resolver) resolve(one refusal) {
 			return api.Sealed(r.sent.Items[p.Item].Content)
 		})
 	}
+	if one.on.Pos.Line > 0 && (one.Mend == "image" || one.Mend == "document") { // what was sent only after it was not refused
+		places = slices.DeleteFunc(places, func(p api.Place) bool { return r.sent.Items[p.Item].Pos.Line > one.on.Pos.Line })
+	}
 	moved := !slices.ContainsFunc(places, func(p api.Place) bool { return p.Item == named })
 	if one.Mend == "bound" {
 		r.bound(one, places, named, moved)
 		return
 	}
 	for _, p := range places[:min(len(places), maxPlaces)] {
-		r.report(r.placed(one, p, named, moved))
+		f := r.placed(one, p, named, moved)
+		if f.Fix == NoFix && f.Option == "" && r.mended(f.Pos) {
+			r.told = true // by the rule that mends the record
+			continue
+		}
+		r.report(f)
 	}
 }
 
@@ -256,9 +264,10 @@ func (r *resolver) change(to string) {
 			continue
 		}
 		kind := gjson.GetBytes(it.Content, "type").String()
-		if faults[0].Mend == "tell" {
-			faults = faults[:1]
-			faults[0].What = "it knows no " + kind + ", which becomes text"
+		if tell := slices.IndexFunc(faults, func(f api.Fault) bool { return f.Mend == "tell" }); tell >= 0 {
+			if faults = faults[tell : tell+1]; faults[0].Path == "type" {
+				faults[0].What = "it knows no " + kind + ", which becomes text"
+			}
 		}
 		f := r.about(i, "")
 		for _, fault := range faults {
@@ -288,6 +297,11 @@ func (r *resolver) knownByRule(one refusal) int {
 	return slices.IndexFunc(r.res.Findings, func(f Finding) bool {
 		return name != "" && f.Rule.Name == name && (f.Impact != Notes || f.Fix != NoFix)
 	})
+}
+
+// mended says whether a rule mends a record that the API refuses.
+func (r *resolver) mended(at session.Pos) bool {
+	return slices.ContainsFunc(r.res.Findings, func(f Finding) bool { return f.Pos == at && f.Impact == Rejects && f.Fix != NoFix })
 }
 
 // report adds a finding, unless what it changes is changed already.
@@ -436,7 +450,7 @@ func (r *resolver) mend(f *Finding, i int, fault api.Fault) {
 		f.Edits = nil
 	case m.Drop:
 		f.Fix, f.Unseen = SetAside, int64(len(f.Edits))
-	case fault.Mend == "tell": // what can be read of it stays
+	case fault.Mend == "tell" && fault.Path == "type": // what can be read of it stays
 		f.Fix = SetAside
 	case m.Loses:
 		f.Fix, f.Lost = StandIn, 1

@@ -13,7 +13,6 @@ import (
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/normalize"
-	"github.com/hist-cli/hist/internal/promptly"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 )
@@ -74,7 +73,7 @@ type beside struct {
 // read takes a session through the rules once; again gives its text a second time, nil if it can't. If the context ends, it returns soon,
 // whatever the file: what it leaves behind ends by itself, and uses nothing but r and home, which are of no use any more.
 func read(ctx context.Context, r io.Reader, opts Options, home *beside, again func() (io.Reader, error)) (*Result, error) {
-	return promptly.Do(ctx, func() (*Result, error) { return readAll(ctx, r, opts, home, again) })
+	return source.Promptly(ctx, func() (*Result, error) { return readAll(ctx, r, opts, home, again) })
 }
 
 func readAll(ctx context.Context, r io.Reader, opts Options, home *beside, again func() (io.Reader, error)) (*Result, error) {
@@ -200,6 +199,9 @@ func reportEnd(run *check.Run, err error) error {
 		f := Finding{
 			Rule: normalize.CorruptZst, Impact: Blocks, Fix: Recovered, Pos: session.Pos{Line: run.Last().Line + 1}, Offset: run.Offset(),
 			Message: "the compressed stream breaks off here: the client can't read the file at all", Source: "the part before the break",
+		}
+		if errors.Is(err, source.ErrUncompressed) {
+			f.Message, f.Source = "the last records of this compressed file are not compressed: the client can't read the file at all", "both parts of the file"
 		}
 		if run.Records() == 0 {
 			f.Fix, f.Source = NoFix, ""

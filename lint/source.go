@@ -17,6 +17,7 @@ func Source(ctx context.Context, src *source.Source, opts Options) (*Result, err
 	if src.Real != "" {
 		opts.Path = src.Real
 	}
+	ctx = source.With(ctx, src)
 	home := &beside{}
 	if !opts.Live && opts.Kept != nil {
 		home.home = opts.Home

@@ -3,6 +3,7 @@ package repair
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -18,9 +19,12 @@ import (
 // A repair proves the conversation, not only the bytes: what the client sends of the copy must hold all that it sends of the session,
 // less what a change takes out by name. A rule whose changes lose more is left out; if that does not help, nothing is published.
 
-// maxRead is up to how many bytes of a session are read for what its client sends. Of a larger one nothing is said. It is held in memory,
-// and then its copy.
-const maxRead = 128 << 20
+// maxRead is up to how many bytes of memory a session may take that is read for what its client sends: its text, and what is known of each
+// of its records meanwhile, which takes recordSize. Of a larger one nothing is said. First the session is held in memory, and then its copy.
+const (
+	maxRead    = 192 << 20
+	recordSize = 400
+)
 
 // aloneInMemory is from how many bytes on the session leaves memory before its copy comes.
 const aloneInMemory = 16 << 20
@@ -30,8 +34,71 @@ const maxTried = 32
 
 // readings are what the client sends of the session and of its copy; nil where that is not known.
 type readings struct {
-	before, after *session.Sent
-	unread        string // why nothing is known, in a clause
+	before, after *reading
+	unread        bool // nothing is known
+}
+
+// reading is a session.Sent without its words, in a sixth of the memory: a session may hold hundreds of thousands of items.
+type reading struct {
+	refused   bool
+	inherited int // how many of the first items are another session's
+	items     []sentItem
+	steers    []session.Pos
+	compacted int64 // the line of the compaction that the history begins with, 0 if there is none
+}
+
+// sentItem is what is kept of a session.Item.
+type sentItem struct {
+	sum    [16]byte
+	line   int64
+	made   bool // by the client
+	bound  bool
+	answer bool // it is nobody's who asks
+	told   bool // it tells the model that something of it is lost
+}
+
+func (r *reading) see(item *session.Item) {
+	r.items = append(r.items, sentItem{
+		sum: item.Sum, line: item.Pos.Line, made: item.Made != "", bound: item.Bound, answer: item.Role != "user" && item.Role != "developer",
+		told: bytes.Contains(item.Content, []byte("[hist: ")) && saidLost.Match(item.Content),
+	})
+}
+
+// own is how many items the session holds itself.
+func (r *reading) own() (n int) {
+	for i := range r.items {
+		if !r.items[i].made {
+			n++
+		}
+	}
+	return n
+}
+
+// missing are the items, by index, that another reading has not, or has less often, without those that the client makes up.
+func (r *reading) missing(other *reading) (indexes []int) {
+	left := map[[16]byte]int{}
+	for i := range other.items {
+		if item := &other.items[i]; !item.made {
+			left[item.sum]++
+		}
+	}
+	for i := range r.items {
+		if item := &r.items[i]; !item.made {
+			if left[item.sum]--; left[item.sum] < 0 {
+				indexes = append(indexes, i)
+			}
+		}
+	}
+	return indexes
+}
+
+// sums are the hashes of all items.
+func (r *reading) sums() map[[16]byte]bool {
+	known := make(map[[16]byte]bool, len(r.items))
+	for i := range r.items {
+		known[r.items[i].sum] = true
+	}
+	return known
 }
 
 // saidLost is how the copy tells the model that something of an item is not there any more.
@@ -39,13 +106,10 @@ var saidLost = regexp.MustCompile(`\[hist: [^\]]*(lost|taken out|can't be read)`
 
 // incomplete says whether the copy tells the model of more items than told that something of them is lost.
 func (r *readings) incomplete(told int64) bool {
-	known := map[[16]byte]bool{}
-	for i := range r.before.Items {
-		known[r.before.Items[i].Sum] = true
-	}
+	known := r.before.sums()
 	n := int64(0)
-	for i := range r.after.Items {
-		if item := &r.after.Items[i]; !known[item.Sum] && item.Content != nil {
+	for i := range r.after.items {
+		if item := &r.after.items[i]; !known[item.sum] && item.told {
 			n++
 		}
 	}
@@ -59,15 +123,12 @@ func (w *job) renewed() func(line int64) bool {
 	if w.read.after == nil {
 		return func(int64) bool { return true }
 	}
-	known := map[[16]byte]bool{}
-	for i := range w.read.before.Items {
-		known[w.read.before.Items[i].Sum] = true
-	}
+	known := w.read.before.sums()
 	lines := w.lines()
 	stretches := map[int64]bool{} // by their first lines in the session
-	for i := range w.read.after.Items {
-		if item := &w.read.after.Items[i]; item.Made == "" && !known[item.Sum] && !lines.isCopied(item.Pos.Line) {
-			from, _, _, _ := lines.gap(item.Pos.Line)
+	for i := range w.read.after.items {
+		if item := &w.read.after.items[i]; !item.made && !known[item.sum] && !lines.isCopied(item.line) {
+			from, _, _, _ := lines.gap(item.line)
 			stretches[from] = true
 		}
 	}
@@ -84,29 +145,11 @@ func (w *job) lines() lineMap {
 	return w.rw.lines
 }
 
-// withoutText makes what is sent let go of the text that it was read of, which would else stay in memory as a whole. Of the content stays
-// only what tells the model that something of it is lost.
-func withoutText(sent *session.Sent) {
-	sent.Settings = nil
-	for i := range sent.Items {
-		item := &sent.Items[i]
-		item.ID, item.CallID, item.Tool, item.Role = "", "", "", strings.Clone(item.Role)
-		if content := item.Content; bytes.Contains(content, []byte("[hist: ")) {
-			item.Content = bytes.Clone(saidLost.Find(content))
-		} else {
-			item.Content = nil
-		}
-	}
-}
-
 // copies is how many items of the session are sent of the copy once less, and say what it still sends: second copies of records.
 func (r *readings) copies() (n int64) {
-	sent := map[[16]byte]bool{}
-	for i := range r.after.Items {
-		sent[r.after.Items[i].Sum] = true
-	}
-	for _, i := range r.before.Missing(r.after) {
-		if sent[r.before.Items[i].Sum] {
+	sent := r.after.sums()
+	for _, i := range r.before.missing(r.after) {
+		if sent[r.before.items[i].sum] {
 			n++
 		}
 	}
@@ -119,28 +162,23 @@ func (r *readings) bound() (list []int64) {
 	if r.before == nil || r.after == nil {
 		return nil
 	}
-	own := func(s *session.Sent) (items []*session.Item) {
-		for i := range s.Items {
-			if s.Items[i].Made == "" {
-				items = append(items, &s.Items[i])
-			}
-		}
-		return items
+	own := func(r *reading) []sentItem {
+		return slices.DeleteFunc(slices.Clone(r.items), func(item sentItem) bool { return item.made })
 	}
 	before, after := own(r.before), own(r.after)
 	same := 0
-	for same < min(len(before), len(after)) && before[same].Sum == after[same].Sum {
+	for same < min(len(before), len(after)) && before[same].sum == after[same].sum {
 		same++
 	}
 	left := map[[16]byte]int{}
 	for _, item := range after[same:] {
-		if item.Bound {
-			left[item.Sum]++
+		if item.bound {
+			left[item.sum]++
 		}
 	}
 	for _, item := range before[same:] {
-		if left[item.Sum]--; left[item.Sum] >= 0 && !slices.Contains(list, item.Pos.Line) {
-			list = append(list, item.Pos.Line)
+		if left[item.sum]--; left[item.sum] >= 0 && !slices.Contains(list, item.line) {
+			list = append(list, item.line)
 		}
 	}
 	return list
@@ -166,20 +204,18 @@ func boundNote(list []int64) string {
 
 // answerless says whether nothing was sent of the session, and no answer is among what the repair has found of it.
 func (r *readings) answerless() bool {
-	answer := func(item session.Item) bool {
-		return item.Made == "" && item.Role != "user" && item.Role != "developer"
-	}
-	return r.before.Own() == 0 && r.after.Own() > 0 && !slices.ContainsFunc(r.after.Items, answer)
+	answer := func(item sentItem) bool { return !item.made && item.answer }
+	return r.before.own() == 0 && r.after.own() > 0 && !slices.ContainsFunc(r.after.items, answer)
 }
 
 // lostError is the ErrVerify of a copy of which less is sent.
 type lostError struct {
-	lost []session.Item // items of the session that the copy does not send, although no change is about them
+	lost []sentItem // items of the session that the copy does not send, although no change is about them
 }
 
 func (e *lostError) Error() string {
 	return fmt.Sprintf("%v: what stands on line %d is sent of the session as it is, and would not be sent of the copy (%s in all); repairing one rule at a time, with --output and --rule, may help",
-		ErrVerify, e.lost[0].Pos.Line, inWords(len(e.lost)))
+		ErrVerify, e.lost[0].line, inWords(len(e.lost)))
 }
 
 func (e *lostError) Unwrap() error { return ErrVerify }
@@ -193,29 +229,50 @@ func inWords(n int) string {
 
 // readBefore reads what the client sends of the session, once.
 func (w *job) readBefore(ctx context.Context) error {
-	switch {
-	case w.read.before != nil || w.read.unread != "":
-		return nil
-	case w.found.Summary.Bytes > maxRead:
-		w.read.unread = fmt.Sprintf("the session is larger than %d MiB", maxRead>>20)
+	if w.read.before != nil || w.read.unread || w.unreadable(&w.found.Summary) {
 		return nil
 	}
 	text, err := w.text(ctx)
 	if err != nil {
 		return err
 	}
-	w.read.before, err = w.readSent(ctx, text, w.Lint.Name.Base)
-	switch {
-	case err != nil:
-	case w.read.before == nil:
-		w.read.unread = "it is not known what its client sends"
-	default:
-		withoutText(w.read.before)
-	}
-	if w.found.Summary.Bytes > aloneInMemory {
+	w.read.before, err = w.readBriefly(ctx, text, w.Lint.Name.Base)
+	w.read.unread = err == nil && w.read.before == nil
+	makeRoom(&w.found.Summary)
+	return err
+}
+
+// makeRoom collects what was in use for a large session before what is to be read next comes.
+func makeRoom(s *lint.Summary) {
+	if s.Bytes > aloneInMemory {
 		runtime.GC()
 	}
-	return err
+}
+
+// unreadable says of the session, or its copy, whether it is too large to be read; then nothing will be known of either.
+func (w *job) unreadable(s *lint.Summary) bool {
+	if s.Bytes+recordSize*s.Records > maxRead {
+		w.read.before, w.read.unread = nil, true
+	}
+	return w.read.unread
+}
+
+// readBriefly is readSent without the words.
+func (w *job) readBriefly(ctx context.Context, text []byte, base string) (*reading, error) {
+	if w.agent.ReadSent == nil {
+		return nil, nil
+	}
+	r, at := &reading{}, w.readAt(ctx, base)
+	at.Each = r.see
+	sent, err := w.agent.ReadSent(text, at, w.Lint.For[w.agent.Name])
+	if err != nil {
+		return nil, err
+	}
+	for i := range sent.Items {
+		r.see(&sent.Items[i])
+	}
+	r.refused, r.inherited, r.steers, r.compacted = sent.Refused != "", sent.Inherited, sent.Steers, sent.Compacted.Line
+	return r, nil
 }
 
 // proveRepair compares what is sent of a copy with what is sent of the session.
@@ -223,14 +280,13 @@ func (w *job) proveRepair(ctx context.Context, text []byte) error {
 	if err := w.weighed(text); err != nil {
 		return err
 	}
-	if err := w.readBefore(ctx); err != nil || w.read.unread != "" {
+	if err := w.readBefore(ctx); err != nil || w.read.unread {
 		return err
 	}
-	after, err := w.readSent(ctx, text, w.copyOptions().Name.Base)
+	after, err := w.readBriefly(ctx, text, w.copyOptions().Name.Base)
 	if err != nil {
 		return err
 	}
-	withoutText(after)
 	if w.read.after = after; w.Lint.Branch != "" { // the user wants another part of it to be sent
 		return nil
 	}
@@ -244,36 +300,36 @@ func (w *job) proveRepair(ctx context.Context, text []byte) error {
 
 // lost are the items of the session that are not sent of a copy, although their lines are in it as they were. Not lost is a second copy of
 // what was taken out, nor what the compaction that the copy begins with has summed up.
-func (w *job) lost(ctx context.Context, after *session.Sent, text []byte, lines lineMap) (lost []session.Item, err error) {
+func (w *job) lost(ctx context.Context, after *reading, text []byte, lines lineMap) (lost []sentItem, err error) {
 	before := w.read.before
 	changed := map[[16]byte]int{}
-	for i := range before.Items {
-		if item := &before.Items[i]; item.Made == "" && !lines.holds(item.Pos.Line) {
-			changed[item.Sum]++
+	for i := range before.items {
+		if item := &before.items[i]; !item.made && !lines.holds(item.line) {
+			changed[item.sum]++
 		}
 	}
 	if steered(before, after, lines) {
 		return nil, nil
 	}
 	own := *before
-	if before.Refused != "" { // what it inherits may be what is wrong with it
-		own.Items = before.Items[before.Inherited:]
+	if before.refused { // what it inherits may be what is wrong with it
+		own.items = before.items[before.inherited:]
 	}
 	base := int64(0)
-	if after.Compacted.Line > 0 {
-		base = lines.session(after.Compacted.Line)
+	if after.compacted > 0 {
+		base = lines.session(after.compacted)
 	}
-	for _, i := range own.Missing(after) {
-		switch item := &own.Items[i]; {
-		case changed[item.Sum] > 0:
-			changed[item.Sum]--
-		case item.Pos.Line < base:
+	for _, i := range own.missing(after) {
+		switch item := &own.items[i]; {
+		case changed[item.sum] > 0:
+			changed[item.sum]--
+		case item.line < base:
 		default:
 			lost = append(lost, *item)
 		}
 	}
 	if len(lost) > 0 && base > 0 {
-		return w.notSummedUp(ctx, lost, text, after.Compacted.Line)
+		return w.notSummedUp(ctx, lost, text, after.compacted)
 	}
 	if len(lost) > 0 {
 		return w.notInFront(ctx, lost, after, text, lines)
@@ -286,14 +342,14 @@ var root = regexp.MustCompile(`"parentUuid"\s*:\s*null`)
 
 // notInFront are those of some items that do not stand in front of the record with which what is sent of the copy begins, if that record says
 // by itself that nothing stands above it, and the client could not read it in the session: they were sent only because it could not.
-func (w *job) notInFront(ctx context.Context, items []session.Item, sent *session.Sent, text []byte, lines lineMap) ([]session.Item, error) {
-	first := slices.IndexFunc(sent.Items, func(item session.Item) bool { return item.Made == "" })
-	if first < sent.Inherited || lines.isCopied(sent.Items[first].Pos.Line) {
+func (w *job) notInFront(ctx context.Context, items []sentItem, sent *reading, text []byte, lines lineMap) ([]sentItem, error) {
+	first := slices.IndexFunc(sent.items, func(item sentItem) bool { return !item.made })
+	if first < sent.inherited || lines.isCopied(sent.items[first].line) {
 		return items, nil
 	}
-	line := sent.Items[first].Pos.Line
+	line := sent.items[first].line
 	from, n, copied, nCopied := lines.gap(line)
-	if slices.ContainsFunc(w.read.before.Items, func(item session.Item) bool { return item.Pos.Line >= from && item.Pos.Line-from < n }) {
+	if slices.ContainsFunc(w.read.before.items, func(item sentItem) bool { return item.line >= from && item.line-from < n }) {
 		return items, nil
 	}
 	was, err := w.text(ctx)
@@ -304,7 +360,7 @@ func (w *job) notInFront(ctx context.Context, items []session.Item, sent *sessio
 	if now > len(root.FindAllIndex(linesIn(was, from, n), -1)) { // the repair says so, and not the record
 		return items, nil
 	}
-	return slices.DeleteFunc(items, func(item session.Item) bool { return item.Pos.Line < from }), nil
+	return slices.DeleteFunc(items, func(item sentItem) bool { return item.line < from }), nil
 }
 
 // linesIn are n lines of a text, from a line on.
@@ -340,31 +396,31 @@ func (m lineMap) gap(line int64) (from, n, copied, nCopied int64) {
 
 // notSummedUp are those of some items that the client does not send of a copy as it was in front of the compaction on a line: what is said
 // again behind that, or stands there a second time, is told apart from what was summed up by its place alone.
-func (w *job) notSummedUp(ctx context.Context, items []session.Item, text []byte, line int64) ([]session.Item, error) {
+func (w *job) notSummedUp(ctx context.Context, items []sentItem, text []byte, line int64) ([]sentItem, error) {
 	front := 0
 	for range line - 1 {
 		front += bytes.IndexByte(text[front:], '\n') + 1
 	}
-	summed, err := w.readSent(ctx, text[:front], w.Lint.Name.Base)
+	summed, err := w.readBriefly(ctx, text[:front], w.Lint.Name.Base)
 	if err != nil {
 		return nil, err
 	}
 	times := map[[16]byte]int{}
-	for i := range summed.Items {
-		times[summed.Items[i].Sum]++
+	for i := range summed.items {
+		times[summed.items[i].sum]++
 	}
-	return slices.DeleteFunc(items, func(item session.Item) bool {
-		times[item.Sum]--
-		return times[item.Sum] >= 0
+	return slices.DeleteFunc(items, func(item sentItem) bool {
+		times[item.sum]--
+		return times[item.sum] >= 0
 	}), nil
 }
 
 // steered says whether the copy says by itself that another part is sent: turns are taken back that were to be, or another end is named, of which
 // no less is sent.
-func steered(before, after *session.Sent, lines lineMap) bool {
-	changed := slices.ContainsFunc(before.Steers, func(at session.Pos) bool { return !lines.holds(at.Line) }) ||
-		slices.ContainsFunc(after.Steers, func(at session.Pos) bool { return !lines.isCopied(at.Line) })
-	return changed && (len(after.Steers) > len(before.Steers) || after.Own() >= before.Own())
+func steered(before, after *reading, lines lineMap) bool {
+	changed := slices.ContainsFunc(before.steers, func(at session.Pos) bool { return !lines.holds(at.Line) }) ||
+		slices.ContainsFunc(after.steers, func(at session.Pos) bool { return !lines.isCopied(at.Line) })
+	return changed && (len(after.steers) > len(before.steers) || after.own() >= before.own())
 }
 
 // behind is the first line of the stretch, between lines that the copy has as they are, that a line of the session is in.
@@ -388,9 +444,22 @@ func (m lineMap) isCopied(line int64) bool {
 	return i > 0 && line < m[i-1].copied+m[i-1].n
 }
 
-// leaveOut finds the rule whose changes lose what e names, or the rules that do together, and leaves them out of the choice from now on. ok
-// is false if there are none.
-func (w *job) leaveOut(ctx context.Context, e *lostError) (ok bool, err error) {
+// leaveOut leaves those rules out of the choice from now on because of which a repair has failed; ok is false if there are none.
+func (w *job) leaveOut(ctx context.Context, failed error) (ok bool, err error) {
+	if lost := new(lostError); errors.As(failed, &lost) {
+		return w.leaveLosing(ctx, lost)
+	}
+	left := new(unsettledError)
+	if ok = errors.As(failed, &left) && w.op == nil; ok {
+		rule := left.left.Rule.Name
+		w.Choice = w.Choice.without([]string{rule})
+		w.notes = append(w.notes, fmt.Sprintf("%s is left as it is: mended again and again, the session had still some of it after %d passes", rule, maxPasses))
+	}
+	return ok, nil
+}
+
+// leaveLosing finds the rule whose changes lose what e names, or the rules that do together, and leaves them out.
+func (w *job) leaveLosing(ctx context.Context, e *lostError) (ok bool, err error) {
 	names := ruleNames(choose(w.found.Findings, w.Choice).Mend)
 	names = names[:min(len(names), maxTried)]
 	for _, rule := range names {
@@ -435,7 +504,7 @@ func (w *job) keepsWithout(ctx context.Context, rules ...string) (bool, error) {
 	if err := rw.Run(ctx, &text); err != nil {
 		return false, err
 	}
-	after, err := w.readSent(ctx, text.Bytes(), w.Lint.Name.Base)
+	after, err := w.readBriefly(ctx, text.Bytes(), w.Lint.Name.Base)
 	if err != nil {
 		return false, err
 	}
@@ -450,7 +519,7 @@ func (w *job) leave(e *lostError, rules ...string) {
 	if len(rules) > 1 {
 		format = "%s are left as they are: if they were mended here, %s would no longer be sent, the first on line %d"
 	}
-	w.notes = append(w.notes, fmt.Sprintf(format, strings.Join(rules, " and "), inWords(len(e.lost)), e.lost[0].Pos.Line))
+	w.notes = append(w.notes, fmt.Sprintf(format, strings.Join(rules, " and "), inWords(len(e.lost)), e.lost[0].line))
 }
 
 // without is a choice that leaves some more rules out.
@@ -460,7 +529,7 @@ func (c Choice) without(rules []string) Choice {
 }
 
 // ruleNames are the rules of findings, each once, the one with the fewest findings first.
-func ruleNames(findings []lint.Finding) (names []string) {
+func ruleNames(findings []*lint.Finding) (names []string) {
 	count := map[string]int{}
 	for i := range findings {
 		name := findings[i].Rule.Name

@@ -14,9 +14,8 @@ import (
 // moveDatabases moves the databases beside the session that its client can't read into the run's record, and reports each as an
 // edit. It is the last step, because a database is a source of lost content until then. A dry run only reports it.
 func (w *job) moveDatabases(ctx context.Context, rep *Report) error {
-	for i := range w.plan.Rest {
-		f := &w.plan.Rest[i]
-		if f.Beside == "" {
+	for _, f := range w.plan.Rest {
+		if !w.movesAway(f) {
 			continue
 		}
 		e := Entry{Rule: f.Rule.Name, Impact: f.Impact.String(), Fix: lint.SetAside.String(), Reason: f.Message, Moved: f.Beside}
@@ -28,9 +27,13 @@ func (w *job) moveDatabases(ctx context.Context, rep *Report) error {
 			e.Kept, rep.Run, rep.Target, rep.Resume = kept, w.run.Manifest.Run, w.Source.Real, w.resume()
 		}
 		rep.Edits, rep.Fix = append(rep.Edits, e), lint.SetAside.String()
-		rep.Left = slices.DeleteFunc(rep.Left, func(l Left) bool { return l.Rule == f.Rule.Name && l.Reason == f.Message })
 	}
 	return nil
+}
+
+// movesAway says whether a finding is about a database that is to be moved away.
+func (w *job) movesAway(f *lint.Finding) bool {
+	return w.MoveDatabases && w.effectiveMode() == InPlace && f.Beside != "" && f.Option != ""
 }
 
 // moveDatabase moves one database, and returns where it is kept. The error is inuse.ErrBusy if a client runs, or if it can't be
@@ -58,7 +61,7 @@ func (w *job) moveDatabase(ctx context.Context, path string) (kept string, err e
 // foundDamaged says whether lint has reported that a database beside the session can't be read, so that nothing more need be
 // said of it.
 func (w *job) foundDamaged(name string) bool {
-	return slices.ContainsFunc(w.plan.Rest, func(f lint.Finding) bool { return f.Beside != "" && filepath.Base(f.Beside) == name })
+	return slices.ContainsFunc(w.plan.Rest, func(f *lint.Finding) bool { return f.Beside != "" && filepath.Base(f.Beside) == name })
 }
 
 // homeIsFree returns an error if somebody has a database of a home open.

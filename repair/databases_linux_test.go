@@ -66,7 +66,7 @@ func TestMovedWhereItTellsOfTheSession(t *testing.T) {
 		}
 		is := func(e Entry) bool { return e.Rule == "damaged-database" && e.Fix == "set-aside" }
 		tried, err := Do(t.Context(), Job{Path: path, Home: home, Mode: DryRun, Instead: InPlace, MoveDatabases: true})
-		if err != nil || slices.IndexFunc(tried.Edits, is) < 0 {
+		if err != nil || slices.IndexFunc(tried.Edits, is) < 0 || tried.History.Refused {
 			t.Errorf("%s: a dry run does not tell of it: %+v (%v)", name, tried, err)
 		}
 		rep, err := Do(t.Context(), Job{Path: path, Home: home, Mode: InPlace, MoveDatabases: true})
@@ -100,6 +100,25 @@ func TestMovedWhereItTellsOfTheSession(t *testing.T) {
 		if back, err := os.ReadFile(database); err != nil || !bytes.Equal(back, before) {
 			t.Errorf("%s: %d of %d bytes are back (%v)", name, len(back), len(before), err)
 		}
+	}
+}
+
+// A config that lacks what the session needs is not moved away with the databases.
+func TestConfigStays(t *testing.T) {
+	home := t.TempDir()
+	if err := testhome.Unpack("../fixtures/codex/rules/provider-missing/bad.txtar", home); err != nil {
+		t.Fatal(err)
+	}
+	list, err := filepath.Glob(filepath.Join(home, "sessions/*/*/*/*.jsonl"))
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	rep, err := Do(t.Context(), Job{Path: list[0], Home: home, Mode: InPlace, MoveDatabases: true})
+	if err != nil || len(rep.Left) != 1 || rep.Left[0].Rule != "provider-missing" || len(rep.Edits) > 0 || !rep.History.Refused {
+		t.Errorf("%+v (%v)", rep, err)
+	}
+	if _, err := os.Stat(filepath.Join(home, "config.toml")); err != nil {
+		t.Error(err)
 	}
 }
 

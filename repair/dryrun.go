@@ -27,7 +27,8 @@ func (w *job) dryRun(ctx context.Context) (*Report, error) {
 	}
 	if w.effectiveMode() == NewThread { // it has an id that is not that of any thread, and as long as all are
 		w.standIn = uuid.Max.String()
-		w.target = filepath.Join(filepath.Dir(w.Source.Real), w.agent.NewName(time.Now(), w.standIn))
+		now := time.Now()
+		w.target = filepath.Join(w.copyDir(now), w.agent.NewName(now, w.standIn))
 	}
 	if err := w.attempt(ctx, "", func() error { return w.try(ctx) }); err != nil {
 		return nil, w.named(err)
@@ -50,7 +51,7 @@ func (w *job) try(ctx context.Context) error {
 			return err
 		}
 	}
-	if w.op != nil || w.read.unread == "" {
+	if w.op != nil || !w.read.unread {
 		to = io.MultiWriter(pipe, &text)
 	}
 	err := w.fill(ctx, to, nil)
@@ -70,7 +71,7 @@ func (w *job) try(ctx context.Context) error {
 	if w.op != nil {
 		return w.prove(ctx, text.Bytes())
 	}
-	if err := w.compared(); err != nil || w.read.unread != "" {
+	if err := w.compared(); err != nil || w.unreadable(&w.copied.Summary) {
 		return err
 	}
 	return w.proveRepair(ctx, text.Bytes())
@@ -116,7 +117,10 @@ func (w *job) stream(ctx context.Context) (*Report, error) {
 		if err := spool.Truncate(0); err != nil {
 			return err
 		}
-		if err := w.fill(ctx, spool, nil); publish.Full(err) {
+		if w.aside != nil {
+			w.aside.Reset()
+		}
+		if err := w.fill(ctx, spool, w.aside); publish.Full(err) {
 			return fmt.Errorf("%w (point TMPDIR to a larger disk)", err)
 		} else if err != nil {
 			return err

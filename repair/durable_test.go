@@ -2,4 +2,4 @@ package repair
 
 import "github.com/hist-cli/hist/internal/publish"
 
-func init() { publish.Durable = false }
+func init() { publish.Sync = publish.NoSync }

@@ -28,7 +28,7 @@ func TestEmbed(t *testing.T) {
 	if err != nil || !strings.Contains(told.String(), "[call-without-output]") {
 		t.Fatalf("%v\n%s", err, told.String())
 	}
-	if again := lintChosen(t, mended, "", Choice{}); mendable(t, again, Choice{}) != nil {
+	if again := lintText(t, mended, ""); mendable(again, Choice{}) != nil {
 		t.Errorf("something is left:\n%s", listed(again))
 	}
 }

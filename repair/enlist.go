@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent"
-	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/runs"
 )
 
@@ -17,7 +17,7 @@ func (w *job) enlist(ctx context.Context) {
 	if w.Mode != NewThread || w.Home == "" {
 		return
 	}
-	list := homes.Open(ctx, w.Home)
+	list := inspect.OpenHome(ctx, w.Home)
 	threads, err := list.Threads(ctx)
 	if err == nil && !list.LastIsListed(threads) {
 		return // the client looks at the files themselves
@@ -26,7 +26,7 @@ func (w *job) enlist(ctx context.Context) {
 	if err == nil {
 		copied := agent.Copied{ID: w.thread, Path: w.target, Made: time.Now()}
 		if g, err := glance.Look(ctx, w.target, glance.Options{Content: true}); err == nil {
-			copied.Prompt = g.First
+			copied.Prompt, copied.Mode = g.First, g.Header.Mode
 		}
 		listed, err = list.Enlist(ctx, w.lockedThread(), copied)
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/testkit/testhome"
 	"github.com/hist-cli/hist/lint"
@@ -110,7 +110,7 @@ func TestRunsAreReadOnce(t *testing.T) {
 	if err := os.WriteFile(path, damaged, 0o600); err != nil { // only the run's record is whole now
 		t.Fatal(err)
 	}
-	kept := homes.KeptOfMany()
+	kept := inspect.KeptOfMany()
 	restored := func() bool {
 		src, err := source.Open(path)
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
@@ -78,6 +78,11 @@ type Job struct {
 	// Begin opens the record of the run when something is going to be written; it is not called for DryRun and ToStream. If it
 	// is nil, the record is kept where the command keeps records.
 	Begin func() (*runs.Run, error)
+
+	aside interface { // ToStream: holds in the end what has left the session; for tests
+		io.Writer
+		Reset()
+	}
 }
 
 // job is a Job in progress.
@@ -127,11 +132,11 @@ func Do(ctx context.Context, j Job) (*Report, error) {
 	}
 	w := &job{Job: j}
 	if w.Lint.Home = j.Home; w.Lint.Kept == nil {
-		w.Lint.Kept = homes.Kept
+		w.Lint.Kept = inspect.Kept
 	}
 	defer func() { w.passes.close() }()
-	w.Lint.Mend, w.Lint.Listed = j.Choice.Allows, homes.Listed
-	ctx, stop := context.WithCancel(ctx)
+	w.Lint.Mend, w.Lint.Listed = j.Choice.Allows, inspect.Listed
+	ctx, stop := context.WithCancel(source.With(ctx, j.Source))
 	defer stop()
 	if err := w.look(ctx); err != nil {
 		return nil, err
@@ -162,11 +167,12 @@ func (j *Job) findBound(ctx context.Context) error {
 	return nil
 }
 
-// doWhatKeeps carries out the plan, without the rules because of which less would be sent, and without any if the copy would hold no record.
+// doWhatKeeps carries out the plan, without the rules because of which less would be sent or no copy would ever be settled, and without any if
+// the copy would hold no record.
 func (w *job) doWhatKeeps(ctx context.Context) (*Report, error) {
 	rep, err := w.do(ctx)
-	for lost := new(lostError); errors.As(err, &lost); {
-		ok, tryErr := w.leaveOut(ctx, lost)
+	for {
+		ok, tryErr := w.leaveOut(ctx, err)
 		if tryErr != nil {
 			return nil, w.named(tryErr)
 		}
@@ -182,17 +188,20 @@ func (w *job) doWhatKeeps(ctx context.Context) (*Report, error) {
 		w.nothingToGain()
 		rep, err = w.report(nil), nil
 	}
-	if errors.Is(err, errNothing) && w.op == nil {
-		w.run = nil // it was discarded
-		w.leaveAll()
-		rep, err = w.do(ctx)
+	if !errors.Is(err, errNothing) {
+		return rep, err
 	}
-	return rep, err
+	if w.op != nil {
+		return nil, w.named(errEmptied)
+	}
+	w.run = nil // it was discarded
+	w.leaveAll()
+	return w.do(ctx)
 }
 
 // finish does what is left once the session is done: it moves databases away, forgets the run's record or keeps the report in it.
 func (w *job) finish(ctx context.Context, rep *Report, err error) (*Report, error) {
-	if err == nil && w.MoveDatabases && w.effectiveMode() == InPlace {
+	if err == nil {
 		err = w.moveDatabases(ctx, rep)
 	}
 	if rep != nil && w.op != nil && w.Operation.Forget && w.run != nil && err == nil {
@@ -259,14 +268,17 @@ func (w *job) named(err error) error {
 func (w *job) leaveAll() {
 	w.plan = choose(w.found.Findings, nothing)
 	w.rw, w.copied = nil, nil
-	w.notes = append(w.notes, "nothing in it can be read as a record: it was left as it is, because a repair would leave an empty file")
+	w.notes = append(w.notes, leavesAll)
 }
+
+// leavesAll says why a session is left as it is of which a repair would leave no record.
+const leavesAll = "nothing in it can be kept as a record: it was left as it is, because a repair would leave an empty file"
 
 // look lints the session and plans its repair.
 func (w *job) look(ctx context.Context) error {
 	var err error
-	w.found, err = homes.Lint(ctx, w.Source, w.Lint)
-	if beside := new(homes.BesideError); errors.As(err, &beside) {
+	w.found, err = inspect.Lint(ctx, w.Source, w.Lint)
+	if beside := new(inspect.BesideError); errors.As(err, &beside) {
 		err = w.tolerateUncompared(ctx, beside.Err)
 	}
 	if err != nil {
@@ -339,11 +351,11 @@ func (w *job) lintOf(ctx context.Context, src *source.Source) (*lint.Result, err
 	if err != nil || w.Home == "" || res.Summary.Partial != nil {
 		return res, err
 	}
-	found, err := homes.Open(ctx, w.Home).Inherits(ctx, w.Source.Real, src, res)
+	found, err := inspect.OpenHome(ctx, w.Home).Inherits(ctx, w.Source.Real, src, res)
 	if err != nil {
 		return res, w.tolerateUncompared(ctx, err)
 	}
-	homes.Add(res, found)
+	inspect.Add(res, found)
 	return res, nil
 }
 

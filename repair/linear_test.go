@@ -3,6 +3,7 @@ package repair
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -22,6 +23,16 @@ var worst = map[string]func(n int) string{
 	"a compaction of open calls": func(n int) string {
 		return each(n, probeCall) + `{"timestamp":"2026-11-18T09:30:02.000Z","type":"compacted","payload":{"message":"","replacement_history":[` +
 			strings.TrimSuffix(each(n, `{"type":"function_call_output","call_id":"c%d","output":"ok"},`), ",") + "]}}\n"
+	},
+	"a compaction of items that can't be read": func(n int) string {
+		return `{"timestamp":"2026-11-18T09:30:02.000Z","type":"compacted","payload":{"message":"","replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"x"}]}` +
+			each(n, `,{"type":"message","role":%d}`) + "]}}\n"
+	},
+	"arguments with a hole": func(n int) string {
+		members := each(n, `"k%d":"v",`)
+		call := strings.Replace(probeCall, `"{}"`, strconv.Quote("{"+members+`"z":"so`+"\x00\x00"+`e"}`), 1)
+		return strings.ReplaceAll(strings.ReplaceAll(call, "exec_command", "mcp__x__y"), `\x00`, "\x00") +
+			`{"timestamp":"2026-11-18T09:30:01.000Z","type":"event_msg","payload":{"type":"mcp_tool_call_end","call_id":"c%d","invocation":{"server":"x","tool":"y","arguments":{` + members + `"z":"some"}},"duration":"1s","result":{"Ok":{"content":[]}}}}` + "\n"
 	},
 	"items with one id":    func(n int) string { return strings.Repeat(fmt.Sprintf(probeMessage, 1), n) },
 	"items of wrong id":    func(n int) string { return each(n, strings.ReplaceAll(probeMessage, "msg_", "fc_")) },

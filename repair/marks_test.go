@@ -2,6 +2,7 @@ package repair
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/tidwall/gjson"
@@ -84,11 +85,10 @@ func TestAroundAMark(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			after, err := lint.Session(t.Context(), bytes.NewReader(out), m.opts)
-			if whole := seenOfWhole(t, m); err != nil || after.Summary.Seen != whole {
-				t.Errorf("the client sends %d items of the repaired session, %d of the one that was damaged (%v)", after.Summary.Seen, whole, err)
+			if sent, whole := requestOf(t, out).Own(), requestOf(t, mendedWhole(t, m)).Own(); sent != whole {
+				t.Errorf("the client sends %d items of the repaired session, %d of the one that was damaged", sent, whole)
 			}
-			if err := mended(t, m); err != nil {
+			if err := laws(t, m); err != nil {
 				t.Error(err)
 			}
 		})
@@ -103,10 +103,7 @@ func TestChainedFarApart(t *testing.T) {
 	m := mutant{whole: joined(lines), opts: lint.Options{Agent: "claude", ChainParallel: true, Mend: Choice{}.Allows}}
 	lines[later] = set(lines[later], "message.id", rawMember(lines[call], "message.id"))
 	m.text = joined(lines)
-	if _, _, err := repairAs(m.text, m.opts, m.choice); err != nil {
-		t.Error(err)
-	}
-	if err := mended(t, m); err != nil {
+	if err := laws(t, m); err != nil {
 		t.Error(err)
 	}
 }
@@ -121,8 +118,22 @@ func TestParentTakenOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := lint.Session(t.Context(), bytes.NewReader(out), m.opts)
-	if whole := seenOfWhole(t, m); err != nil || after.Summary.Seen != whole {
-		t.Errorf("the client sends %d items, %d of the session that was damaged (%v)", after.Summary.Seen, whole, err)
+	if sent, whole := requestOf(t, out).Own(), requestOf(t, mendedWhole(t, m)).Own(); sent != whole {
+		t.Errorf("the client sends %d items, %d of the session that was damaged", sent, whole)
+	}
+}
+
+// TestNothingToKeep: a session whose only record the API refuses and nothing mends is left as it is, and the report says why.
+func TestNothingToKeep(t *testing.T) {
+	lines := linesOf(t, "../fixtures/claude/rules/broken-parent/bad-end-on-a-helper.jsonl")[:1]
+	m := mutant{whole: joined(lines), opts: lint.Options{Agent: "claude", Mend: Choice{}.Allows}}
+	without("message")(nil, lines, 0)
+	m.text = joined(append(lines, []byte("[17]")))
+	out, rep, err := repairAs(m.text, m.opts, m.choice)
+	if err != nil || !bytes.Equal(out, m.text) || !slices.Contains(rep.Notes, leavesAll) {
+		t.Error(err, rep)
+	}
+	if err := laws(t, m); err != nil {
+		t.Error(err)
 	}
 }

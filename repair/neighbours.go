@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent"
-	"github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/inspect"
 )
 
 // tolerateUncompared turns the error of comparing a session with what its client keeps beside it into a note, unless the repair
@@ -41,7 +41,7 @@ func dependants(ctx context.Context, by agent.DependantsBy, homeDir, path string
 		return nil
 	}
 	if by == nil {
-		by = homes.DependantsOfMany()
+		by = inspect.DependantsOfMany()
 	}
 	list, err := by(ctx, homeDir, path)
 	if err != nil {
@@ -60,9 +60,9 @@ func dependants(ctx context.Context, by agent.DependantsBy, homeDir, path string
 }
 
 // openHome opens the home at a directory. Without a directory it returns nil.
-func openHome(ctx context.Context, dir string) *homes.Home {
+func openHome(ctx context.Context, dir string) *inspect.Home {
 	if dir == "" {
 		return nil
 	}
-	return homes.Open(ctx, dir)
+	return inspect.OpenHome(ctx, dir)
 }

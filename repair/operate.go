@@ -23,6 +23,9 @@ import (
 // ErrUnsound says that an operation was asked for on a session that must be repaired first.
 var ErrUnsound = errors.New("repair it first")
 
+// errEmptied says that an operation would take everything out of a session.
+var errEmptied = surgery.Usage("nothing would be left of the session; begin a new one instead")
+
 // Operation is what a user wants done with a healthy session, instead of a repair. Its changes take the same way to a file as those
 // of rules do: the result is linted, what the client sends of both is compared, and undo brings the session back.
 type Operation struct {
@@ -153,7 +156,11 @@ func (w *job) readSent(ctx context.Context, text []byte, base string) (*session.
 	if w.agent.ReadSent == nil {
 		return nil, nil
 	}
-	return w.agent.ReadSent(text, agent.ReadAt{Base: base, Parent: lint.Parents(ctx, w.agent, w.Home, w.found.Summary.Header)}, w.Lint.For[w.agent.Name])
+	return w.agent.ReadSent(text, w.readAt(ctx, base), w.Lint.For[w.agent.Name])
+}
+
+func (w *job) readAt(ctx context.Context, base string) agent.ReadAt {
+	return agent.ReadAt{Base: base, Parent: lint.Parents(ctx, w.agent, w.Home, w.found.Summary.Header)}
 }
 
 // prove lints nothing: it compares what is sent of the result with what is sent of the session.
@@ -185,10 +192,14 @@ func (w *job) prove(ctx context.Context, text []byte) error {
 // proveFile is prove for a copy that was written.
 func (w *job) proveFile(ctx context.Context, path string, compressed bool) error {
 	if w.op == nil {
-		if err := w.readBefore(ctx); err != nil || w.read.unread != "" {
+		if w.unreadable(&w.copied.Summary) {
+			return nil
+		}
+		if err := w.readBefore(ctx); err != nil || w.read.unread {
 			return err
 		}
 	}
+	makeRoom(&w.copied.Summary)
 	text, err := os.ReadFile(path)
 	if err == nil && compressed {
 		text, err = unpacked(text)

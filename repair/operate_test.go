@@ -19,7 +19,6 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/secrets"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/surgery"
@@ -110,7 +109,7 @@ func slimToLess(s *surgery.Session, of surgery.Surgeon) (*surgery.Plan, error) {
 
 // redactWords takes words for secrets that people, models and tools say, and the formats do not.
 func redactWords(s *surgery.Session, of surgery.Surgeon) (*surgery.Plan, error) {
-	finder, err := secrets.New([]*regexp.Regexp{regexp.MustCompile(`(?i)\b(?:please|hello|reply|answer|begin|look|done)[a-z]*\b`)}, nil)
+	finder, err := surgery.NewFinder([]*regexp.Regexp{regexp.MustCompile(`(?i)\b(?:please|hello|reply|answer|begin|look|done)[a-z]*\b`)}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +156,11 @@ func TestOperationsOnHealthySessions(t *testing.T) {
 	fixtures, recordings := healthySessions(t)
 	for i, o := range operations {
 		changed := 0
-		for _, path := range testkit.Sample(append(slices.Clone(fixtures), recordings...), 8, i) {
+		sample := testkit.Sample(append(slices.Clone(fixtures), recordings...), 8, i)
+		for k, path := range append(slices.Clone(sample), fixtures...) {
+			if k >= len(sample) && changed > 0 {
+				break // the rest is only for an operation with nothing to do in its sample
+			}
 			op := &repair.Operation{Name: o.name, Plan: func(s *surgery.Session) (*surgery.Plan, error) {
 				if of := surgeons.Of(s.Agent); of != nil {
 					return o.plan(s, of)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/hist-cli/hist/internal/secrets"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/surgery"
 	"github.com/hist-cli/hist/internal/surgery/surgeons"
@@ -53,7 +52,7 @@ func TestBoundThinkingOfPi(t *testing.T) {
 		return left, nil
 	}
 	words := func(s *surgery.Session, of surgery.Surgeon) (*surgery.Plan, error) {
-		finder, err := secrets.New([]*regexp.Regexp{regexp.MustCompile("tomatoes")}, nil) // said behind the first thinking
+		finder, err := surgery.NewFinder([]*regexp.Regexp{regexp.MustCompile("tomatoes")}, nil) // said behind the first thinking
 		if err != nil {
 			return nil, err
 		}

@@ -34,8 +34,8 @@ func (c Choice) Allows(f *lint.Finding) bool {
 
 // plan is what a repair will do to one session: the findings it mends and their edits, sorted by place.
 type plan struct {
-	Mend []lint.Finding // findings to be mended
-	Rest []lint.Finding // findings to be left
+	Mend []*lint.Finding // findings to be mended; they are the plan's own, and of several passes the last plan has those of all
+	Rest []*lint.Finding // findings to be left
 
 	choice   Choice
 	edits    map[session.Pos]*edits
@@ -113,12 +113,11 @@ func (e *edits) behind(edit lint.Edit, by *lint.Finding) {
 // others are looked for again in the copy. A finding whose edits need bytes that another finding's edits change is left out, too:
 // linting the copy shows whether it is still there.
 func choose(findings []lint.Finding, choice Choice) *plan {
-	isFirst := func(f lint.Finding) bool { return f.First }
 	if slices.ContainsFunc(findings, func(f lint.Finding) bool { return f.First && choice.Allows(&f) }) {
 		waits := func(f lint.Finding) bool { return !f.First && (f.Framing || len(f.Edits) > 0) }
 		now := slices.DeleteFunc(slices.Clone(findings), waits)
 		later := slices.DeleteFunc(slices.Clone(findings), func(f lint.Finding) bool { return !waits(f) })
-		if p := planFor(now, later, choice); slices.ContainsFunc(p.Mend, isFirst) {
+		if p := planFor(now, later, choice); slices.ContainsFunc(p.Mend, func(f *lint.Finding) bool { return f.First }) {
 			return p
 		}
 	}
@@ -131,18 +130,12 @@ func planFor(findings, later []lint.Finding, choice Choice) *plan {
 	for i := range later {
 		p.leaveFraming(&later[i])
 	}
-	mend := 0
-	for i := range findings {
-		if choice.Allows(&findings[i]) {
-			mend++
-		}
-	}
-	p.Mend, p.Rest = make([]lint.Finding, 0, mend), make([]lint.Finding, 0, len(findings)-mend)
-	for i := range findings {
-		if choice.Allows(&findings[i]) {
-			p.Mend = append(p.Mend, findings[i])
+	own := slices.Clone(findings)
+	for i := range own {
+		if f := &own[i]; choice.Allows(f) {
+			p.Mend = append(p.Mend, f)
 		} else {
-			p.Rest = append(p.Rest, findings[i])
+			p.Rest = append(p.Rest, f)
 		}
 	}
 	p.joinPrettyPrinted()
@@ -150,8 +143,7 @@ func planFor(findings, later []lint.Finding, choice Choice) *plan {
 	p.leaveLines()
 	p.dropCollisions()
 	p.noteTouched(findings)
-	for i := range p.Mend {
-		f := &p.Mend[i]
+	for _, f := range p.Mend {
 		switch {
 		case !f.Framing:
 		case f.Through > 0:
@@ -281,7 +273,7 @@ func (p *plan) dropRenames() {
 // still have: a later repair then still finds them there.
 func (p *plan) keepView() {
 	restores := func(e lint.Edit) bool { return e.Op == lint.Restore }
-	if slices.ContainsFunc(p.Rest, func(f lint.Finding) bool { return slices.ContainsFunc(f.Edits, restores) }) {
+	if slices.ContainsFunc(p.Rest, func(f *lint.Finding) bool { return slices.ContainsFunc(f.Edits, restores) }) {
 		p.drop(func(f *lint.Finding) bool { return f.Reproject })
 		p.Reproject = false
 	}
@@ -290,22 +282,22 @@ func (p *plan) keepView() {
 // drop removes findings without edits from the plan.
 func (p *plan) drop(out func(*lint.Finding) bool) {
 	kept := p.Mend[:0:0]
-	for i := range p.Mend {
-		if out(&p.Mend[i]) {
-			p.Rest = append(p.Rest, p.Mend[i])
+	for _, f := range p.Mend {
+		if out(f) {
+			p.Rest = append(p.Rest, f)
 			continue
 		}
-		kept = append(kept, p.Mend[i])
+		kept = append(kept, f)
 	}
 	p.Mend = kept
 }
 
 // mends says whether a finding of the named rule is in the plan.
 func (p *plan) mends(rule string) bool {
-	return slices.ContainsFunc(p.Mend, func(f lint.Finding) bool { return f.Rule.Name == rule })
+	return slices.ContainsFunc(p.Mend, func(f *lint.Finding) bool { return f.Rule.Name == rule })
 }
 
 // Empty says that the file stays as it is.
 func (p *plan) Empty() bool {
-	return !p.copies && !slices.ContainsFunc(p.Mend, func(f lint.Finding) bool { return !f.Reproject })
+	return !p.copies && !slices.ContainsFunc(p.Mend, func(f *lint.Finding) bool { return !f.Reproject })
 }

@@ -20,7 +20,7 @@ func (p *plan) joinPrettyPrinted() {
 	}
 	rest := p.Rest[:0]
 	for _, f := range p.Rest {
-		fault := f
+		fault := *f
 		fault.Impact = f.Rule.Impact
 		if f.Rule == normalize.PrettyPrinted && p.choice.Allows(&fault) {
 			p.Mend = append(p.Mend, f)
@@ -62,8 +62,7 @@ func (p *plan) nextTouched(behind int64) (until int64) {
 func (p *plan) mendNotedLines() {
 	changed := map[int64]bool{}
 	numbers := false
-	for i := range p.Mend {
-		f := &p.Mend[i]
+	for _, f := range p.Mend {
 		if f.Framing && f.Count == 0 && f.Rule != normalize.NoFinalNewline {
 			changed[f.Pos.Line] = true
 		}
@@ -74,7 +73,7 @@ func (p *plan) mendNotedLines() {
 	}
 	kept := p.Rest[:0]
 	for _, f := range p.Rest {
-		if (numbers || changed[f.Pos.Line]) && p.mendedIfWorse(f) {
+		if (numbers || changed[f.Pos.Line]) && p.mendedIfWorse(*f) {
 			p.Mend = append(p.Mend, f)
 		} else {
 			kept = append(kept, f)
@@ -99,8 +98,8 @@ func changes(e lint.Edit) bool {
 	return e.Op == lint.Splice && !e.Line || e.Op == lint.Remove || e.At.Part > 0
 }
 
-func sortFindings(list []lint.Finding) {
-	slices.SortStableFunc(list, func(a, b lint.Finding) int { return cmp.Compare(a.Pos.Line, b.Pos.Line) })
+func sortFindings(list []*lint.Finding) {
+	slices.SortStableFunc(list, func(a, b *lint.Finding) int { return cmp.Compare(a.Pos.Line, b.Pos.Line) })
 }
 
 // leaveLines makes the plan mend a line as a whole or not at all: if one fault of its framing is not to be mended, none is,
@@ -108,8 +107,7 @@ func sortFindings(list []lint.Finding) {
 // hole is neither closed nor numbered over.
 func (p *plan) leaveLines() {
 	beside := map[int64]bool{} // lines at holes; their records stay as they are
-	for i := range p.Rest {
-		f := &p.Rest[i]
+	for _, f := range p.Rest {
 		p.leaveFraming(f)
 		if f.Hole {
 			p.numbered = true
@@ -124,7 +122,7 @@ func (p *plan) leaveLines() {
 	kept := p.Mend[:0]
 	for _, f := range p.Mend {
 		f.Edits = p.ofLeft(f.Edits)
-		if p.touchesLeft(&f, beside) {
+		if p.touchesLeft(f, beside) {
 			p.Rest = append(p.Rest, f)
 		} else {
 			kept = append(kept, f)
@@ -178,7 +176,7 @@ func (p *plan) touchesLeft(f *lint.Finding, beside map[int64]bool) bool {
 
 // mend says, for the normalizer, whether a fault of a line's framing may be mended.
 func (p *plan) mend(f *lint.Finding) bool {
-	if p.leaves(f) {
+	if f.Rule != normalize.PrettyPrinted && p.leaves(f) { // what is wrong in a record does not keep it laid out
 		return false
 	}
 	if p.leaveRow.of(f.Rule, f.Pos.Line) != nil {

@@ -88,6 +88,26 @@ func TestPrettyPrintedAlong(t *testing.T) {
 	}
 }
 
+// TestPrettyPrintedWithALeftFault: what is wrong in one record, and is to be left, keeps neither that record nor the others laid out.
+func TestPrettyPrintedWithALeftFault(t *testing.T) {
+	damaged := joined(linesOf(t, "../fixtures/codex/rules/duplicate-key/bad-last-empty.jsonl"))
+	var laid bytes.Buffer
+	for line := range bytes.Lines(damaged) {
+		if err := json.Indent(&laid, line, "", "  "); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := mutant{whole: damaged, text: laid.Bytes(), choice: Choice{Only: []lint.Fix{lint.Exact}}}
+	m.opts.Mend = m.choice.Allows
+	got, rep, err := repairAs(m.text, m.opts, m.choice)
+	if err != nil || !bytes.Equal(got, damaged) || len(rep.Notes) > 0 {
+		t.Errorf("%v, %v, or another copy than of the session on single lines:\n%s", err, rep.Notes, got)
+	}
+	if err := laws(t, m); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestPrettyPrintedNot: what only looks like it is no record: another one that begins in it, and an end that never comes.
 func TestPrettyPrintedNot(t *testing.T) {
 	header := `{"timestamp":"2026-11-18T09:30:00.000Z","type":"session_meta","payload":{"id":"01a1edfd-e191-74b0-9003-79b97f4a7c15","timestamp":"2026-11-18T09:30:00.000Z","cwd":"/home/dev/notes","originator":"codex_exec","cli_version":"0.114.0","source":"exec","model_provider":"openai"}}` + "\n"

@@ -24,14 +24,14 @@ import (
 func TestSums(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	texts := map[string][]byte{}
-	for seed := range int64(testkit.Times(12, 6)) {
+	for seed := range int64(testkit.Times(12, 12)) {
 		texts[string(rune('a'+seed))] = damagedCorpus(t, seed)
 	}
 	paths, err := filepath.Glob("../fixtures/*/rules/*/bad*.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range testkit.Sample(paths, 8, 0) {
+	for _, path := range testkit.Sample(paths, 16, 0) {
 		if texts[path], err = os.ReadFile(path); err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestSums(t *testing.T) {
 			}
 		}
 	}
-	if records < testkit.Times(200, 8) {
+	if records < testkit.Times(200, 16) {
 		t.Errorf("only %d repairs", records)
 	}
 }

@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -209,18 +210,45 @@ func (w *job) place() (publish.Target, error) {
 		}
 		w.thread = id.String()
 		now := time.Now()
-		dir := filepath.Dir(w.Source.Real)
-		if a := w.agent; a.Home != nil && a.Archive != nil && w.Home != "" && a.Archive.Archived(w.Home, dir) {
-			dir = a.Archive.NewDir(w.Home, now) // its client does not resume from the archive
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				return t, err
-			}
+		dir := w.copyDir(now)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return t, err
 		}
 		t.Path = filepath.Join(dir, w.agent.NewName(now, w.thread))
 		t.Mode |= 0o200 // the client must be able to write to it
 	}
 	w.target = t.Path
 	return t, nil
+}
+
+// linked says whether the session's file is a link that leads out of its directory.
+func (w *job) linked() bool {
+	dir, err := filepath.EvalSymlinks(filepath.Dir(w.Source.Path))
+	if err == nil {
+		dir, err = filepath.Abs(dir)
+	}
+	return err == nil && dir != filepath.Dir(w.Source.Real)
+}
+
+// copyDir is where a copy under a new id goes: beside the session, or where its client looks if it does not look there.
+func (w *job) copyDir(now time.Time) string {
+	dir := filepath.Dir(w.Source.Real)
+	a := w.agent
+	if a.Home == nil || w.Home == "" {
+		return dir
+	}
+	if a.Archive != nil && (a.Archive.Archived(w.Home, dir) || w.linked()) {
+		return a.Archive.NewDir(w.Home, now) // its client resumes neither from the archive nor from where a link leads
+	}
+	return cmp.Or(w.strayed(), dir)
+}
+
+// strayed is the folder in which the client finds a copy, if it does not look into the session's own; else "".
+func (w *job) strayed() string {
+	if w.agent.Home == nil || w.agent.Strayed == nil || w.Home == "" {
+		return ""
+	}
+	return w.agent.Strayed(w.Home, w.Source.Real, w.found.Summary.Header.CWD)
 }
 
 // setAside creates the file for what leaves the session. It replaces one that an earlier attempt at the same copy has left.
@@ -263,7 +291,6 @@ type copying struct {
 	compressed bool         // the copy is
 	original   func() error // waits until the original is kept, in place
 	aside      io.WriteCloser
-	asideDone  func() error // syncs it, once
 	guard      *inuse.Guard // while nobody else can open what is replaced
 }
 
@@ -274,14 +301,12 @@ func (c *copying) write(ctx context.Context, t publish.Target) (err error) {
 	defer c.original() //nolint:errcheck // if it matters, check has seen it
 	defer stop()
 	return c.attempt(ctx, filepath.Dir(t.Path), func() error {
-		c.asideDone = func() error { return nil }
 		if c.op == nil { // what an operation takes out is in the original, which stays or is kept
 			if c.aside, err = c.setAside(c.run, c.file); err != nil {
 				return err
 			}
-			c.asideDone = sync.OnceValue(c.aside.Close)
+			defer c.aside.Close()
 		}
-		defer c.asideDone() //nolint:errcheck // if it matters, last has seen it
 		return c.run.Publish(ctx, c.file, t, func(to io.Writer) error { return c.fill(ctx, to) }, publish.Checks{
 			Content: func(tmp string) error { return c.check(ctx, tmp) },
 			Last:    func() error { return c.last(ctx) },
@@ -297,7 +322,7 @@ func (c *copying) keepOriginal(ctx context.Context) (wait func() error) {
 	done := make(chan error, 1)
 	go func() {
 		var err error
-		c.file.Backup, c.file.SHA256Before, err = c.run.Backup(ctx, c.Source.Real)
+		c.file.Backup, c.file.SHA256Before, err = c.run.Backup(ctx, c.Source)
 		done <- err
 	}()
 	return sync.OnceValue(func() error { return <-done })
@@ -312,6 +337,11 @@ func (c *copying) fill(ctx context.Context, to io.Writer) (err error) {
 	if err := c.fillAs(ctx, to, aside, c.compressed); err != nil {
 		return err
 	}
+	if c.aside != nil {
+		if err := c.aside.Close(); err != nil {
+			return err
+		}
+	}
 	if c.rw != nil {
 		c.file.DiffersFrom = c.rw.moved()
 	}
@@ -322,8 +352,7 @@ func (c *copying) fill(ctx context.Context, to io.Writer) (err error) {
 	return c.keepRows(ctx, c.run, c.file)
 }
 
-// check reads the copy back while the disk writes it. What left the session is synced after that, because one would wait for
-// the other, and together with the record of what is about to happen.
+// check reads the copy back while the disk writes it.
 func (c *copying) check(ctx context.Context, tmp string) error {
 	if err := c.verify(ctx, tmp, c.compressed); err != nil {
 		return err
@@ -331,19 +360,14 @@ func (c *copying) check(ctx context.Context, tmp string) error {
 	if err := c.original(); err != nil {
 		return err
 	}
-	go c.asideDone() //nolint:errcheck // last returns the error
 	if c.Mode != InPlace {
 		return nil
 	}
 	return c.checkDependants(ctx)
 }
 
-// last checks, immediately before the rename, that what left the session is on the disk, and that the session is still what was
-// read and may be replaced.
+// last checks, immediately before the rename, that the session is still what was read and may be replaced.
 func (c *copying) last(ctx context.Context) (err error) {
-	if err := c.asideDone(); err != nil {
-		return err
-	}
 	if c.Mode != InPlace {
 		return c.Source.Changed()
 	}

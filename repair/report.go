@@ -12,7 +12,6 @@ import (
 	"github.com/hist-cli/hist/internal/escape"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/runs"
-	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -107,33 +106,39 @@ func (e Excerpt) MarshalJSON() ([]byte, error) {
 
 // left are the findings that were not mended: those that the repair was told to leave, and damage that shows only in the copy
 // because other damage had hidden it.
-func (w *job) left() []lint.Finding {
+func (w *job) left() []*lint.Finding {
+	rest := slices.DeleteFunc(slices.Clone(w.plan.Rest), w.ofPlace)
 	if w.copied == nil || w.rw == nil || w.passes != nil { // several passes have looked at what they left
-		return w.plan.Rest
+		return rest
 	}
 	known := map[*lint.Rule]int{}
-	for i := range w.plan.Rest {
-		if f := &w.plan.Rest[i]; f.Impact != lint.Notes {
+	for _, f := range w.plan.Rest {
+		if f.Impact != lint.Notes {
 			known[f.Rule]++
 		}
 	}
-	list := slices.DeleteFunc(slices.Clone(w.plan.Rest), w.vanished)
+	list := slices.DeleteFunc(rest, w.vanished)
 	for _, f := range w.copied.Findings {
-		if f.Impact == lint.Notes || f.Rename != "" {
+		if f.Impact == lint.Notes || f.Rename != "" || w.ofPlace(&f) {
 			continue
 		}
 		if known[f.Rule]--; known[f.Rule] < 0 {
 			f.Pos.Line = w.rw.lines.session(f.Pos.Line)
-			list = append(list, f)
+			list = append(list, &f)
 		}
 	}
 	sortFindings(list)
 	return list
 }
 
+// ofPlace says whether a finding is only about where the session lies, and the copy lies where the client looks.
+func (w *job) ofPlace(f *lint.Finding) bool {
+	return f.Rule.Home && f.Impact == lint.Blocks && f.Fix == lint.NoFix && w.effectiveMode() == NewThread && !w.plan.Empty() && w.strayed() != ""
+}
+
 // vanished says whether damage for which there is no repair is gone because other damage was repaired: lint of the copy finds nothing
 // by that rule. What a home tells of a session is not looked for in its copy.
-func (w *job) vanished(f lint.Finding) bool {
+func (w *job) vanished(f *lint.Finding) bool {
 	return f.Fix == lint.NoFix && f.Option == "" && f.Impact != lint.Notes && !f.Rule.Home &&
 		!slices.ContainsFunc(w.copied.Findings, func(left lint.Finding) bool { return left.Rule == f.Rule })
 }
@@ -149,6 +154,9 @@ func (w *job) report(run *runs.Run) *Report {
 		}
 	}
 	for _, f := range w.left() {
+		if w.movesAway(f) {
+			continue
+		}
 		rep.Left = append(rep.Left, Left{f.Rule.Name, f.Impact.String(), f.Fix.String(), f.Pos.Line, f.Message, f.Option})
 	}
 	if rep.Refused() {
@@ -186,8 +194,7 @@ func (w *job) report(run *runs.Run) *Report {
 // linelessEdits are the entries for mends that change no line: of the text's encoding, of the file's name, and of the client's
 // view. fix is the weakest of the encoding's.
 func (w *job) linelessEdits() (list []Entry, fix lint.Fix) {
-	for i := range w.plan.Mend {
-		f := &w.plan.Mend[i]
+	for _, f := range w.plan.Mend {
 		ofStream := isOfStream(f.Rule) && w.rw != nil && !w.rw.changedBy(f.Rule)
 		if ofStream {
 			fix = max(fix, f.Fix)
@@ -301,8 +308,8 @@ func (w *job) history() History {
 		return History{Items: before.Items + before.Lost, Before: before.Seen, After: before.Seen, Partly: w.partly(0)}
 	}
 	var placeholders, gone int64
-	for i := range w.plan.Mend {
-		switch f := &w.plan.Mend[i]; f.Fix {
+	for _, f := range w.plan.Mend {
+		switch f.Fix {
 		case lint.StandIn:
 			placeholders += f.Lost
 		case lint.SetAside:
@@ -310,7 +317,7 @@ func (w *job) history() History {
 		}
 	}
 	after := w.copied.Summary
-	if blocks := func(f lint.Finding) bool { return f.Impact == lint.Blocks }; w.plan.Rename != "" && !slices.ContainsFunc(w.plan.Rest, blocks) {
+	if blocks := func(f *lint.Finding) bool { return f.Impact == lint.Blocks }; w.plan.Rename != "" && !slices.ContainsFunc(w.plan.Rest, blocks) {
 		after.Seen = after.Items // the copy was linted under a name with which the client would not read it, but it gets the right name
 	}
 	if w.read.after != nil {
@@ -320,7 +327,7 @@ func (w *job) history() History {
 	}
 	h := History{
 		Before: before.Seen, After: max(0, after.Seen-placeholders), Told: placeholders, Partly: w.partly(placeholders),
-		Gap: slices.ContainsFunc(w.plan.Mend, func(f lint.Finding) bool { return f.Gap && f.Impact >= lint.Loses }),
+		Gap: slices.ContainsFunc(w.plan.Mend, func(f *lint.Finding) bool { return f.Gap && f.Impact >= lint.Loses }),
 	}
 	// If the client could not read a compaction, it sent more before than it should.
 	h.Items = max(after.Items+gone+after.Lost, h.Before, h.After)
@@ -328,21 +335,21 @@ func (w *job) history() History {
 }
 
 // sentOf is how many items of the session are sent, none if it is refused and that counts.
-func sentOf(s *session.Sent, anyway bool) int64 {
-	if s.Refused != "" && !anyway {
+func sentOf(r *reading, anyway bool) int64 {
+	if r.refused && !anyway {
 		return 0
 	}
-	return int64(s.Own())
+	return int64(r.own())
 }
 
 // partly says whether something of the history is lost that is not counted: a line that holds nothing readable is taken out, only a part
 // of something could be kept, or damage is left. told items are counted.
 func (w *job) partly(told int64) bool {
 	renewed, read := w.renewed(), w.read.after != nil
-	rebuilt := slices.IndexFunc(w.plan.Mend, func(f lint.Finding) bool { // a header, which holds nothing of the history
+	rebuilt := slices.IndexFunc(w.plan.Mend, func(f *lint.Finding) bool { // a header, which holds nothing of the history
 		return f.Impact == lint.Blocks && (f.Fix == lint.Recovered || f.Fix == lint.StandIn)
 	})
-	less := func(f lint.Finding) bool {
+	less := func(f *lint.Finding) bool {
 		if f.Impact < lint.Loses || f.Lost > 0 || f.Unseen > 0 {
 			return false
 		}
@@ -354,8 +361,9 @@ func (w *job) partly(told int64) bool {
 		}
 		return false
 	}
-	leaves := func(f lint.Finding) bool { return f.Impact == lint.Loses && f.Lost == 0 }
-	return slices.ContainsFunc(w.plan.Mend, less) || slices.ContainsFunc(w.left(), leaves) || read && (w.read.incomplete(told) || w.read.answerless())
+	leaves := func(f *lint.Finding) bool { return f.Impact == lint.Loses && f.Lost == 0 }
+	damage := func(f *lint.Finding) bool { return f.Impact > lint.Notes }
+	return slices.ContainsFunc(w.plan.Mend, less) || slices.ContainsFunc(w.left(), leaves) || read && (w.read.incomplete(told) || w.read.answerless() && slices.ContainsFunc(w.plan.Mend, damage))
 }
 
 // Unrepaired says whether something more than a note is left.
@@ -383,9 +391,7 @@ func (r *Report) keep(run *runs.Run, name string) error {
 	if err := HTML(&page, []*Report{r}, PageOptions{}); err != nil {
 		return err
 	}
-	kept := make(chan error, 1) // side by side, because each waits for the disk twice
-	go func() { kept <- run.WriteReport(name, ".report.html", page.Bytes()) }()
-	return errors.Join(run.WriteReport(name, ".report.json", data), <-kept)
+	return errors.Join(run.WriteReport(name, ".report.html", page.Bytes()), run.WriteReport(name, ".report.json", data))
 }
 
 // JSON is the report in its documented form, without words of the conversation.

@@ -73,21 +73,21 @@ func (w *job) attempt(ctx context.Context, spoolDir string, do func() error) err
 	if left := new(unsettledError); !errors.As(err, &left) && !errors.Is(err, errInherits) {
 		return err
 	}
-	if err := w.settle(ctx, spoolDir, err); err != nil {
+	if err := w.settle(ctx, spoolDir); err != nil {
 		return err
 	}
 	return do()
 }
 
 // settle repeats lint and repair until nothing is left to mend, and combines the plans of all passes for the report.
-func (w *job) settle(ctx context.Context, spoolDir string, left error) error {
+func (w *job) settle(ctx context.Context, spoolDir string) error {
 	s := settled{header: w.found.Summary.Header}
 	p := pass{w.Source, w.found, w.plan}
-	var mended []lint.Finding
+	var mended []*lint.Finding
 	for n := 0; p.plan == w.plan || fixable(p.plan) != nil; n++ {
 		if n == maxPasses {
-			p.src.Close()
-			return left
+			s.close()
+			return &unsettledError{fixable(p.plan)}
 		}
 		if err := s.add(ctx, p.rewrite(w, nil), spoolDir); err != nil {
 			return err
@@ -103,6 +103,7 @@ func (w *job) settle(ctx context.Context, spoolDir string, left error) error {
 			return errNothing
 		}
 		p = pass{s.text, found, choose(found.Findings, w.Choice)}
+		found.Findings = nil // the plan has its own
 		if fixable(p.plan) == nil {
 			if err := w.lintWithoutHome(ctx, &p); err != nil {
 				s.close()
@@ -117,8 +118,8 @@ func (w *job) settle(ctx context.Context, spoolDir string, left error) error {
 			return err
 		}
 	}
-	for i := range p.plan.Rest {
-		p.plan.Rest[i].Pos.Line = s.lines.session(p.plan.Rest[i].Pos.Line)
+	for _, f := range p.plan.Rest {
+		f.Pos.Line = s.lines.session(f.Pos.Line)
 	}
 	w.plan.Mend, w.plan.Rest, w.passes = mended, append(besideIn(w.plan.Rest, p.plan.Rest), p.plan.Rest...), &s
 	return nil
@@ -126,9 +127,9 @@ func (w *job) settle(ctx context.Context, spoolDir string, left error) error {
 
 // besideIn are the findings of before about what lies beside the session. The text that a pass leaves is not compared with
 // that, so they are missing from rest, the findings about that text, although they are still true.
-func besideIn(before, rest []lint.Finding) (list []lint.Finding) {
+func besideIn(before, rest []*lint.Finding) (list []*lint.Finding) {
 	for _, f := range before {
-		again := func(r lint.Finding) bool { return r.Rule == f.Rule && r.Message == f.Message }
+		again := func(r *lint.Finding) bool { return r.Rule == f.Rule && r.Message == f.Message }
 		if f.Rule.Home && f.Pos.Line == 0 && !slices.ContainsFunc(rest, again) {
 			list = append(list, f)
 		}
@@ -136,13 +137,12 @@ func besideIn(before, rest []lint.Finding) (list []lint.Finding) {
 	return list
 }
 
-// appendMended adds the findings that a pass has mended, without those that only count others. The pass's own list must keep its order,
-// because its changes point into it. The edits are made: nobody asks for them again, and they are most of what a finding holds.
-func appendMended(list, mend []lint.Finding) []lint.Finding {
-	for i := range mend {
-		f := &mend[i]
+// appendMended adds the findings that a pass has mended, without those that only count others. The edits are made: nobody asks for them
+// again, and they are most of what a finding holds.
+func appendMended(list, mend []*lint.Finding) []*lint.Finding {
+	for _, f := range mend {
 		if f.Edits = nil; !f.More || f.Framing {
-			list = append(list, *f)
+			list = append(list, f)
 		}
 	}
 	return list

@@ -11,8 +11,7 @@ import (
 // sourceHash is the SHA-256 of the session's file.
 func (w *job) sourceHash(ctx context.Context) (string, error) {
 	if w.Mode == DryRun {
-		sha, _, err := runs.Hash(ctx, w.Source.Real)
-		return sha, err
+		return runs.HashOf(ctx, w.Source)
 	}
 	w.hashSource(ctx, sum.New(), 0)
 	return w.sourceSum()
@@ -33,7 +32,7 @@ func (w *job) hashSource(ctx context.Context, begun *sum.Sum, size int64) {
 	}
 	done := make(chan hashed, 1)
 	go func() {
-		sha, err := runs.HashRest(ctx, w.Source.Real, begun, size)
+		sha, err := runs.HashRest(ctx, w.Source, begun, size)
 		done <- hashed{sha, err}
 	}()
 	w.sourceSum = sync.OnceValues(func() (string, error) {

@@ -86,7 +86,7 @@ func (s Store) rewrite(ctx context.Context, run *runs.Run) (changed bool, err er
 // replace puts what it reads in the store's place.
 func (s Store) replace(ctx context.Context, run *runs.Run, src *source.Source, from io.Reader) (err error) {
 	f := &runs.File{Source: src.Real, Target: src.Real, Mode: runs.InPlace, SizeBefore: src.Info.Size(), ModTimeBefore: src.Info.ModTime(), Home: s.Home, Common: s.Common}
-	if f.Backup, f.SHA256Before, err = run.Backup(ctx, src.Real); err != nil {
+	if f.Backup, f.SHA256Before, err = run.Backup(ctx, src); err != nil {
 		return err
 	}
 	t := publish.Target{Path: src.Real, Replace: true, Mode: src.Info.Mode().Perm(), ModTime: src.Info.ModTime(), Owner: src.Info, Like: src.Real}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
@@ -42,7 +42,7 @@ func Undo(ctx context.Context, run string) ([]Undone, error) {
 	if r.Manifest.Run != run { // Load accepts the beginning of an id, and "" for the newest run
 		return nil, fmt.Errorf("%q: %w", run, runs.ErrNoRun)
 	}
-	return r.Undo(ctx, Claims{HomeOf: func(string) string { return "" }, Dependants: homes.DependantsOfMany()})
+	return r.Undo(ctx, Claims{HomeOf: func(string) string { return "" }, Dependants: inspect.DependantsOfMany()})
 }
 
 // Claims keeps clients away from the files of a run while it is undone. HomeOf says in which agent's home a file is, for
@@ -106,11 +106,11 @@ type claim struct {
 	settled      bool
 	guard        *inuse.Guard
 
-	views   *homes.Home // nil if there is nothing to restore, or nothing that could hold it
-	kept    string      // the view as it was before the undo, in the run; "" if it was empty
-	sum     string      // its SHA-256; "" if its form is not known
-	stale   bool        // the view was made of bytes that the undo moves
-	changed bool        // the view has been changed back to what it was before the repair
+	views   *inspect.Home // nil if there is nothing to restore, or nothing that could hold it
+	kept    string        // the view as it was before the undo, in the run; "" if it was empty
+	sum     string        // its SHA-256; "" if its form is not known
+	stale   bool          // the view was made of bytes that the undo moves
+	changed bool          // the view has been changed back to what it was before the repair
 	note    string
 }
 
@@ -201,7 +201,7 @@ func (c *claim) viewBack(ctx context.Context) (err error) {
 }
 
 // notBack says that the client's view is not what it was before the repair, and where that is kept.
-func (c *claim) notBack(views *homes.Home, why error) string {
+func (c *claim) notBack(views *inspect.Home, why error) string {
 	note := fmt.Sprintf("what %s held of the session before the repair could not be brought back: %v", views.ViewName(), why)
 	if c.file.Rows != "" {
 		note += "; it is kept in " + filepath.Join(c.run.Path(), c.file.Rows)

@@ -52,8 +52,8 @@ func nothingLeft(copied *lint.Result, choice Choice) error {
 
 // fixable is a finding that a plan would mend in the text, nil if there is none.
 func fixable(p *plan) *lint.Finding {
-	for i := range p.Mend {
-		if f := &p.Mend[i]; f.Rename == "" && !f.Reproject {
+	for _, f := range p.Mend {
+		if f.Rename == "" && !f.Reproject {
 			return f
 		}
 	}

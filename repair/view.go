@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/hist-cli/hist/internal/agent"
-	"github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
@@ -20,8 +20,8 @@ func (w *job) reproject(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := runs.File{Source: w.Source.Real, ModTimeBefore: w.Source.Info.ModTime(), Home: w.Home}
-	f.SHA256Before, f.SizeBefore, err = runs.Hash(ctx, w.Source.Real)
+	f := runs.File{Source: w.Source.Real, SizeBefore: w.Source.Size(), ModTimeBefore: w.Source.Info.ModTime(), Home: w.Home}
+	f.SHA256Before, err = runs.HashOf(ctx, w.Source)
 	if err == nil {
 		err = w.keepRows(ctx, run, &f)
 	}
@@ -75,7 +75,7 @@ func (w *job) keepRows(ctx context.Context, run *runs.Run, f *runs.File) error {
 }
 
 // staleView says whether the client's view will be wrong when the file is replaced.
-func (w *job) staleView(ctx context.Context, views *homes.Home) (bool, error) {
+func (w *job) staleView(ctx context.Context, views *inspect.Home) (bool, error) {
 	read, ok, err := views.Viewed(ctx, w.Source.Real)
 	if errors.Is(err, agent.ErrSchema) {
 		if w.foundDamaged(views.ViewName()) {
@@ -143,7 +143,7 @@ func (w *job) giveBack(ctx context.Context, run *runs.Run, f *runs.File) error {
 
 // restoreRows restores the client's view from what the run has kept; false if there is no such database any more. now is the
 // SHA-256 of the view as it is, "" if it may be anything.
-func restoreRows(ctx context.Context, run *runs.Run, name string, views *homes.Home, path, now string) (bool, error) {
+func restoreRows(ctx context.Context, run *runs.Run, name string, views *inspect.Home, path, now string) (bool, error) {
 	rows, err := run.OpenRows(name)
 	if err != nil {
 		return false, err

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/hist-cli/hist/internal/regular"
+	"github.com/hist-cli/hist/internal/disk"
 )
 
 // dir is a directory; its files are the objects.
@@ -104,7 +104,7 @@ func (d *dir) Get(ctx context.Context, key, etag string) (io.ReadCloser, error) 
 	if err != nil {
 		return nil, err
 	}
-	f, err := regular.Open(path) // of a named pipe, the opening would not end
+	f, err := disk.Open(path) // of a named pipe, the opening would not end
 	if err != nil {
 		return nil, explainFile(err)
 	}

@@ -100,6 +100,9 @@ type Agent struct {
 	// OnlyInPlace says whether clients of a version find a session only from the directory in which it was begun; nil if none does so.
 	OnlyInPlace func(version string) bool
 
+	// Ended is the rule on a session that lacks its end.
+	Ended *finding.Rule
+
 	*Home
 }
 
@@ -161,6 +164,12 @@ type Home struct {
 	Beside []string
 	// Doubles are the other files of a home that have the id of the session at path; nil if the client makes none.
 	Doubles func(path, home string) []string
+	// Strayed is the folder in which the client finds a copy of the session of a directory, if it does not look into that in which the file
+	// at path lies; "" if it does, or nothing says. It is nil if the client looks everywhere.
+	Strayed func(home, path, cwd string) string
+	// Prompts are those that were typed in the sessions of a home, by the sessions' ids, each in the order of the list. It is nil if the
+	// client keeps no list of them.
+	Prompts func(home string) map[string][]Prompt
 	// Due says, in a sentence, that the client may delete a session for its age; "" if it does not, nil if it never does.
 	Due func(path string) string
 	// Inspect are findings about a home as a whole, which are in no session; nil if there can be none.
@@ -225,6 +234,9 @@ type ReadAt struct {
 	// Parent returns the text of the session that this one goes on from, as far as this one inherits it, by the id that it
 	// names; nil if it is not there. A nil Parent has none.
 	Parent func(id string) []byte
+	// Each, if not nil, is called with each item instead of keeping it, by a reader that can do without: then the result has neither Items
+	// nor Unsent. Nobody must keep what the item points to.
+	Each func(item *session.Item)
 }
 
 // Outline is the vocabulary of an agent's format. Any other text may have been written by a person.

@@ -38,6 +38,7 @@ type Thread struct {
 type Copied struct {
 	ID     string
 	Path   string // of its file, absolute
+	Mode   string // in which it keeps its history, "" if none is known
 	Prompt string // the first that it holds, "" if none is known: for a list that has none of the original
 	Made   time.Time
 }

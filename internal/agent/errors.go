@@ -31,6 +31,15 @@ func (e *AmbiguousError) Error() string {
 // Is says that it is ErrAmbiguous.
 func (e *AmbiguousError) Is(target error) bool { return target == ErrAmbiguous }
 
+// LeftError is ErrNoSession where something of the session is left, and says what.
+type LeftError struct{ ID, Left string }
+
+// Error says so.
+func (e *LeftError) Error() string { return fmt.Sprintf("%s: %v; %s", e.ID, ErrNoSession, e.Left) }
+
+// Is says that it is ErrNoSession.
+func (e *LeftError) Is(target error) bool { return target == ErrNoSession }
+
 // ErrUnclaimed says that no agent that hist knows wrote this.
 var ErrUnclaimed = errors.New("no agent that hist knows wrote this")
 

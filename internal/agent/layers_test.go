@@ -63,7 +63,7 @@ func agents(t *testing.T) []string {
 	}
 	var names []string
 	for _, e := range list {
-		if e.IsDir() && !slices.Contains([]string{"all", "homes"}, e.Name()) {
+		if e.IsDir() && !slices.Contains([]string{"all"}, e.Name()) {
 			names = append(names, "internal/agent/"+e.Name())
 		}
 	}
@@ -72,7 +72,7 @@ func agents(t *testing.T) []string {
 
 // knowAgents are the packages outside of an agent's folder that may import it: the lists, and what makes one agent's sessions for
 // tests.
-var knowAgents = []string{"internal/agent/all", "internal/agent/homes", "internal/surgery/surgeons", "internal/testkit/corpus", "internal/testkit/damage"}
+var knowAgents = []string{"internal/agent/all", "internal/inspect", "internal/surgery/surgeons", "internal/testkit/corpus", "internal/testkit/damage"}
 
 // TestLayers: nobody but the lists knows an agent, agents do not know each other, and no arrow runs back.
 func TestLayers(t *testing.T) {

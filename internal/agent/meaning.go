@@ -49,6 +49,13 @@ var ofTheSystem = []struct {
 		Text: "the client may not read or write one of its files", Same: Never, Verdict: Incompatible,
 		Step: "hist doctor names the files and folders that belong to somebody else or are shut, with the command that gives them back",
 	}},
+	{[]string{"javascript heap out of memory", "rangeerror: invalid string length"}, Meaning{
+		Text: "the client has run out of memory: it reads sessions whole, and reports are of files of several hundred megabytes and more, of other sessions of the same directory, too", Same: Never, Verdict: Incompatible,
+		Step: "hist list -v lists the sessions with their sizes; hist slim SESSION makes a smaller copy",
+	}},
+	{[]string{"emfile: too many", "too many open files"}, Meaning{
+		Text: "the client may open no more files", Same: Later, Verdict: Resumable, Step: "end other programs, or raise the limit (ulimit -n), then resume the session again",
+	}},
 	{[]string{"erofs", "read-only file system"}, Meaning{
 		Text: "the client's files lie where nothing can be written", Same: Later, Verdict: Resumable,
 		Step: "mount that file system for writing, or move the client's home to another one; then: hist lint SESSION says whether the end of the session was written whole",

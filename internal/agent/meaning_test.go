@@ -5,14 +5,17 @@ import "testing"
 // TestMeaningOfTheSystem: what Node and Rust say where the system does not let a client read or write.
 func TestMeaningOfTheSystem(t *testing.T) {
 	for text, want := range map[string]string{
-		"ENOSPC: no space left on device, write":                "no space left on device",
-		"failed to write: Disk quota exceeded (os error 122)":   "disk quota exceeded",
-		"Error: EACCES: permission denied, open '/srv/a.jsonl'": "eacces",
-		"Failed to open: Permission denied (os error 13)":       "permission denied (os error 13)",
-		"EPERM: operation not permitted, rename '/srv/a'":       "eperm",
-		"EROFS: read-only file system, mkdir '/srv/a'":          "erofs",
-		"Read-only file system (os error 30)":                   "read-only file system",
-		"403: permission denied on the model":                   "",
+		"ENOSPC: no space left on device, write":                                            "no space left on device",
+		"failed to write: Disk quota exceeded (os error 122)":                               "disk quota exceeded",
+		"Error: EACCES: permission denied, open '/srv/a.jsonl'":                             "eacces",
+		"Failed to open: Permission denied (os error 13)":                                   "permission denied (os error 13)",
+		"EPERM: operation not permitted, rename '/srv/a'":                                   "eperm",
+		"FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory": "javascript heap out of memory",
+		"the program's itemFile: lost":                                                      "",
+		"EMFILE: too many open files, open '/srv/a'":                                        "emfile: too many",
+		"EROFS: read-only file system, mkdir '/srv/a'":                                      "erofs",
+		"Read-only file system (os error 30)":                                               "read-only file system",
+		"403: permission denied on the model":                                               "",
 	} {
 		got := ""
 		if m := MeaningOf(text, nil); m != nil {

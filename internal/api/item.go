@@ -320,7 +320,7 @@ func (l *limit) wrong(v *gjson.Result) string {
 			return "is empty"
 		}
 	case "longest-key":
-		if text && len(v.Str) > n && longestKey(v.Str) > n {
+		if inside := arguments(*v); len(inside) > n && longestKey(inside) > n {
 			return fmt.Sprintf("holds a key of more than %d characters", n)
 		}
 	case "most":
@@ -383,6 +383,14 @@ func longestKey(text string) (longest int) {
 	}
 	look(gjson.Parse(text), 0)
 	return longest
+}
+
+// arguments is the JSON of a call's arguments: most kinds of calls have it in a string.
+func arguments(v gjson.Result) string {
+	if v.Type == gjson.String {
+		return v.Str
+	}
+	return v.Raw
 }
 
 // maxDepth is how deep a call's arguments are looked into.

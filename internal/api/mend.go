@@ -54,7 +54,12 @@ func Mend(item []byte, role string, f Fault) (m Mending, ok bool) {
 		cut := session.DropMember(item, "", "id")
 		return Mending{Cuts: []session.Cut{cut}}, cut.End > 0
 	case "keys":
-		return set(jsonl.AppendQuote(nil, shortKeys(gjson.GetBytes(item, f.Path).Str)))
+		v := gjson.GetBytes(item, f.Path)
+		short := shortKeys(arguments(v))
+		if v.Type != gjson.String {
+			return set([]byte(short))
+		}
+		return set(jsonl.AppendQuote(nil, short))
 	case "parts":
 		return joined(item, f.Path)
 	case "fill":
@@ -78,6 +83,9 @@ const maxTold = 16 << 10
 // an item that is no block of a message.
 func Told(item []byte, role string) (Mending, bool) {
 	v := gjson.ParseBytes(item)
+	if output := v.Get("output"); role == "" && v.Get("type").Str == "function_call_output" && v.Get("call_id").Str == "" && output.Exists() {
+		return Mending{Cuts: []session.Cut{{End: len(item), New: prompted(output)}}}, true
+	}
 	words := readable(v, "", 0, nil)
 	if len(words) == 0 {
 		return Mending{Drop: true, Loses: true}, true
@@ -107,6 +115,15 @@ func readable(v gjson.Result, key string, depth int, words []string) []string {
 		words = append(words, v.Str)
 	}
 	return words
+}
+
+// prompted is an output that answers no call, as the message that it is: another thread or the client itself sent it.
+func prompted(output gjson.Result) []byte {
+	parts := output.Raw
+	if output.Type == gjson.String {
+		parts = `[{"type":"input_text","text":` + output.Raw + `}]`
+	}
+	return []byte(`{"type":"message","role":"user","content":` + parts + `}`)
 }
 
 // unreadable are the members of items that say nothing to a reader.

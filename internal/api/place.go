@@ -1,6 +1,9 @@
 package api
 
 import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -24,17 +27,17 @@ type Place struct {
 // have changed the list on its way, or the session since.
 func Locate(r *Refusal, sent *session.Sent) (places []Place, named int) {
 	named = r.at(sent)
-	l := &locator{r: r, sent: sent}
+	l := &locator{r: r, sent: sent, named: named}
 	if r.Mend == "path" && r.Map == 'E' {
 		return Invalid(sent, ""), -1
 	}
 	if r.Mend == "images" && r.Most > 0 {
 		return l.tooMany(), -1
 	}
-	all := r.Mend == "field" || r.Mend == "item-type" || r.Mend == "bound" // the next item of the kind would be refused after it
+	all := r.Mend == "field" || r.Mend == "item-type" || r.Mend == "bound" || r.lacksSeal() // the next item of the kind would be refused after it
 	if named >= 0 && !all {
 		if f, ok := l.fault(named); ok {
-			return []Place{{named, f}}, named
+			return l.withKind(Place{named, f}), named
 		}
 	}
 	for i := range sent.Items {
@@ -44,9 +47,74 @@ func Locate(r *Refusal, sent *session.Sent) (places []Place, named int) {
 	}
 	if r.Map != 'E' && !all && named >= 0 && len(places) > 1 { // the nearest: the list was only moved
 		slices.SortStableFunc(places, func(a, b Place) int { return distance(a.Item, named) - distance(b.Item, named) })
-		places = places[:1]
+		places = l.withKind(places[0])
+	}
+	if len(places) == 0 && (r.Mend == "image" || r.Mend == "document") && !l.mended() {
+		places = l.unanswered()
 	}
 	return places, named
+}
+
+// withKind is a place, and with thinking that can't be what the API gave, all of that kind: the next request would be refused for the next.
+func (l *locator) withKind(p Place) (places []Place) {
+	if l.r.Mend != "thinking" || !unsigned(&l.sent.Items[p.Item]) {
+		return []Place{p}
+	}
+	for i := range l.sent.Items {
+		if it := &l.sent.Items[i]; it.Kind == session.ReasoningItem && unsigned(it) {
+			places = append(places, Place{i, p.Fault})
+		}
+	}
+	return places
+}
+
+// unsigned says whether thinking is of another maker's model, or has a signature that is cut short.
+func unsigned(it *session.Item) bool {
+	return it.Other || cutShort(gjson.GetBytes(it.Content, "signature").Str)
+}
+
+// cutShort says whether a signature ends before its beginning says: a byte and then the length of what follows. Of 43,000 published ones that
+// begin so, none does.
+func cutShort(signature string) bool {
+	digits := strings.TrimRight(signature, "=")
+	var head [6]byte
+	n, _ := base64.StdEncoding.Decode(head[:], []byte(digits[:min(len(digits), 8)]))
+	if n < 2 || head[0] != 0x12 {
+		return false
+	}
+	length, size := binary.Uvarint(head[1:n])
+	return size > 0 && length > uint64(base64.RawStdEncoding.DecodedLen(len(digits))-1-size)
+}
+
+// mended says whether what a refusal names has been mended since: in its place stands something else that the model says, or what a repair
+// says of an image.
+func (l *locator) mended() bool {
+	switch {
+	case l.named < 0:
+		return false
+	case l.r.Mend == "thinking":
+		return l.sent.Items[l.named].Role == "assistant"
+	}
+	return bytes.Contains(l.sent.Items[l.named].Content, []byte("[hist: "))
+}
+
+// unanswered are the images, or the documents, behind the last answer: what stands in front of that was taken with the request for it.
+func (l *locator) unanswered() (places []Place) {
+	for i := len(l.sent.Items) - 1; i >= 0 && l.sent.Items[i].Role != "assistant"; i-- {
+		media(gjson.ParseBytes(l.sent.Items[i].Content), "", 0, func(path string, v gjson.Result, _ string) {
+			if (v.Get("type").String() == "document") == (l.r.Mend == "document") {
+				places = append(places, Place{i, Fault{Path: path, Mend: l.r.Mend}})
+			}
+		})
+	}
+	for k := range places {
+		places[k].Fault.What = fmt.Sprintf("it is the only %s since the last answer", l.r.Mend)
+		if len(places) > 1 {
+			places[k].Fault.What = fmt.Sprintf("it is one of %d %ss since the last answer, and nothing says which of them is refused", len(places), l.r.Mend)
+		}
+	}
+	slices.Reverse(places)
+	return places
 }
 
 // Invalid are the items of what a client sends that a provider, "" being any, is known to refuse: by what each of them holds, and by what it needs
@@ -62,7 +130,7 @@ func Invalid(sent *session.Sent, provider string) (places []Place) {
 		if l.When != "request" || provider != "" && !slices.Contains(l.Providers, provider) {
 			continue
 		}
-		pairs := &locator{r: &Refusal{Mend: l.Mend, Found: Found{Message: -1, Block: -1, Inner: -1}}, sent: sent}
+		pairs := &locator{r: &Refusal{Mend: l.Mend, Found: Found{Message: -1, Block: -1, Inner: -1}}, sent: sent, named: -1}
 		for i := range sent.Items {
 			if l.Kind != "*" && gjson.GetBytes(sent.Items[i].Content, "type").Str != l.Kind {
 				continue
@@ -113,6 +181,7 @@ func (r *Refusal) at(sent *session.Sent) int {
 type locator struct {
 	r       *Refusal
 	sent    *session.Sent
+	named   int              // the item at the place that the refusal names, -1 if there is none
 	calls   map[string][]int // items by the call_id of a call; nil until asked for
 	outputs map[string][]int
 	ids     map[string][]int
@@ -135,6 +204,13 @@ func (l *locator) fault(i int) (Fault, bool) {
 		return f, ok && l.sameKind(content)
 	case "missing":
 		return l.missing(it, content)
+	case "alone":
+		found := Check(it.Content, "", "call_id")
+		k := slices.IndexFunc(found, func(f Fault) bool { return f.Mend == "tell" })
+		if k < 0 {
+			return Fault{}, false
+		}
+		return found[k], true
 	case "no-output", "no-call", "twin-output", "twin-call", "twin-id", "order", "reference", "served", "pairs":
 		return l.pairing(i)
 	case "encrypted":
@@ -156,8 +232,14 @@ func (l *locator) fault(i int) (Fault, bool) {
 		if it.Kind != session.ReasoningItem {
 			return Fault{}, false
 		}
-		return is(r.Message < 0 || it.Message == r.Message || r.Mend == "bound" && it.Message > r.Message, "signature", "it is thinking that the API does not take")
-	case "image", "images", "document":
+		there := r.Message < 0 || it.Message == r.Message
+		if r.Mend == "bound" {
+			there = there || it.Message > r.Message
+		} else if !there { // a gateway that moves or drops a message counts from another one
+			there = l.named >= 0 && !l.mended()
+		}
+		return is(there, "signature", "it is thinking that the API does not take")
+	case "image", "images", "document", "image-type":
 		return l.picture(it)
 	case "text":
 		text := content.Get("text")
@@ -196,6 +278,9 @@ func (l *locator) limited(it *session.Item) (Fault, bool) {
 	if l.r.Mend == "path" {
 		for _, f := range Misfits(it.Content) {
 			if want != "" && topOf(f.Path) == want {
+				if f.Path == "type" && !Sealed(it.Content) { // a kind that this server does not know is text to it
+					f.Mend = "tell"
+				}
 				return f, true
 			}
 		}
@@ -231,8 +316,7 @@ func topOf(path string) string {
 
 // sameKind says whether an item is of the kind that the refusal names by its place: elsewhere the same field may be sound.
 func (l *locator) sameKind(content gjson.Result) bool {
-	at := l.r.at(l.sent)
-	return at < 0 || gjson.GetBytes(l.sent.Items[at].Content, "type").String() == content.Get("type").String()
+	return l.named < 0 || gjson.GetBytes(l.sent.Items[l.named].Content, "type").String() == content.Get("type").String()
 }
 
 // fieldIn is the path of a field as an error writes it ("content[0].x", "text.cache_control.ttl") in an item that has it, "" if it has
@@ -254,14 +338,20 @@ func fieldIn(item gjson.Result, path string) string {
 	return found
 }
 
+// lacksSeal says whether the refusal is about what no specification asks for, and an API that keeps no thoughts does.
+func (r *Refusal) lacksSeal() bool { return r.Mend == "missing" && r.topField() == "encrypted_content" }
+
 // missing says whether an item lacks the field that the refusal names.
 func (l *locator) missing(it *session.Item, content gjson.Result) (Fault, bool) {
 	field := l.r.topField()
-	if field == "" || content.Get(field).Exists() {
+	if field == "" || content.Get(field).Type != gjson.Null {
 		return Fault{}, false
 	}
+	if l.r.lacksSeal() {
+		return Fault{field, "its " + field + " is missing", "fill"}, it.Kind == session.ReasoningItem
+	}
 	for _, f := range Misfits(it.Content) {
-		if f.Path == field && (it.Message == l.r.Message || l.r.at(l.sent) < 0) {
+		if f.Path == field && (it.Message == l.r.Message || l.named < 0) {
 			f.Mend = "fill"
 			return f, true
 		}
@@ -322,7 +412,7 @@ func empty(content gjson.Result) bool {
 const LargeImage = 5 << 20
 
 // picture says whether an item holds an image, or a document, that can't be read, is not what it says, or is too large; or which one the refusal
-// names by its place.
+// names by its place. An image's type can be compared with its data: where a refusal is about that, no other image is at fault.
 func (l *locator) picture(it *session.Item) (Fault, bool) {
 	r := l.r
 	var proven, named Fault
@@ -344,19 +434,28 @@ func (l *locator) picture(it *session.Item) (Fault, bool) {
 				size = math.MaxInt
 			}
 		}
-		if what := unfit(url); !isDocument && what != "" && proven.What == "" {
+		if what := unfit(url, isDocument); what != "" && proven.What == "" {
 			proven = Fault{path, what, r.Mend}
 		}
 	})
+	if r.Mend == "image-type" {
+		proven.Mend = "image"
+		return proven, proven.What != ""
+	}
 	if size == math.MaxInt || proven.What == "" {
 		return named, named.What != ""
 	}
 	return proven, true
 }
 
-// unfit is what is wrong with an image, "" if nothing is known to be.
-func unfit(url string) string {
+// unfit is what is wrong with an image or a document, "" if nothing is known to be.
+func unfit(url string, isDocument bool) string {
+	corrupt := image.Corrupt([]byte(url))
 	switch verdict := image.Check([]byte(url)); {
+	case isDocument:
+		return corrupt
+	case corrupt != "":
+		return "its image can't be read: " + corrupt
 	case verdict.Fault != "":
 		return "its image can't be read: " + verdict.Fault
 	case verdict.Real != "" && verdict.Declared != "" && verdict.Declared != verdict.Real:

@@ -251,7 +251,8 @@ func (r *Refusal) Same(o *Refusal) bool {
 var (
 	inputPath   = regexp.MustCompile(`\binput(?:\[(\d{1,9})\]|\.(?:list\[[^\]]*\]\.)?(\d{1,9})\b)((?:\.\w+|\[\d+\])*)`)
 	messagePath = regexp.MustCompile(`\bmessages(?:\.(\d{1,9})|\[(\d{1,9})\]| index (\d{1,9}))(?:\.content\.(\d{1,9}))?(?:(?:\.tool_result)?\.content\.(\d{1,9}))?((?:\.\w+)*)`)
-	chatPath    = regexp.MustCompile(`\bat message index (\d{1,9})`)
+	chatPath    = regexp.MustCompile(`(?i)\b(?:at message|input type:? ['"]\w+['"] at) index (\d{1,9})`)
+	lackedField = regexp.MustCompile("(?i)missing (?:the )?required field `?(\\w+)")
 )
 
 // place reads the place in the request that a text names. The last path counts: the bracket form in front of a message says less.
@@ -259,6 +260,9 @@ func (r *Refusal) place(text string) {
 	if all := inputPath.FindAllStringSubmatch(text, -1); len(all) > 0 {
 		m := all[len(all)-1]
 		r.Message, r.Block, r.Field = number(m[1]+m[2]), -1, strings.TrimPrefix(m[3], ".")
+		if lacked := lackedField.FindStringSubmatch(text); lacked != nil && r.Field == "" {
+			r.Field = lacked[1]
+		}
 		return
 	}
 	m := messagePath.FindStringSubmatch(text)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/session"
 )
 
 // TestExamples: each text of the table is recognised as what it is, however it is wrapped, and each has a next step.
@@ -81,6 +82,44 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// TestReported: other words of one refusal than the table's example, as reports have them.
+func TestReported(t *testing.T) {
+	for text, want := range map[string]string{
+		"diagnostics.previous_message_id: must be the id from a prior /v1/messages response (starts with msg_)":                                                  "127 last -1 []",
+		`API Error: 422 {"detail":[{"type":"literal_error","loc":["body","messages",1,"role"],"msg":"Input should be 'user' or 'assistant'","input":"system"}]}`: "151 gateway -1 []",
+		"role must be either 'user' or 'assistant', but got 'system'":                                                                                            "151 gateway -1 []",
+		"System messages are not allowed":                                                                           "151 gateway -1 []",
+		"unknown Anthropic role: system":                                                                            "151 gateway -1 []",
+		"Missing reasoning_content field in the assistant message at message index 12":                              "57 provider 12 []",
+		"Error running remote compact task: Your input exceeds the context window of this model.":                   "42 shorten -1 []",
+		"Error running remote compact task: stream disconnected before completion":                                  "137 now -1 []",
+		`Error running remote compact task: Invalid 'input[3].id': 'call_1'. Expected an ID that begins with 'fc'.`: "1 id 3 [call_1]",
+		"Error running remote compact task":                                                                         "125 unsaid -1 []",
+		`input[31]: unknown item type "agent_message"; expected one of "message", "function_call"`:                  "147 item-type 31 [agent_message]",
+		"Invalid input type 'agent_message' at index 17":                                                            "152 item-type 17 [agent_message]",
+		"invalid property name in input[286]":                                                                       "10 key 286 []",
+		`{"error":{"message":"Unsupported value: 'xhigh' is not supported with the 'gpt-5.1' model. Supported values are: 'low' and 'high'.","param":"reasoning.effort","code":"x"}}`: "156 effort -1 []",
+		"Invalid value: 'max'. Supported values are: 'none', 'minimal', 'low', 'medium', 'high', and 'xhigh'.":                                                                        "156 effort -1 []",
+		"Invalid 'input': array too long. Expected an array with maximum length 131072, but got an array with length 159085 instead.":                                                 "164 shorten -1 []",
+		"Error running remote compact task: Fatal error: remote compaction v2 expected exactly one compaction output item, got 0 from 3 output items":                                 "166 compact -1 []",
+		"input: missing field `call_id`":                                               "157 alone -1 []",
+		"Custom tool call output is missing for call id: call_9":                       "158 no-output -1 [call_9]",
+		"messages.3.content.1.tool_result.tool_use_id: Input should be a valid string": "118 path 3 []",
+	} {
+		r := Newest(Explain(text))
+		if r == nil {
+			t.Errorf("%s: not recognised", text)
+			continue
+		}
+		if got := fmt.Sprint(r.Row, " ", r.Mend, " ", r.Message, " ", r.IDs); got != want {
+			t.Errorf("%s\nis %s, want %s", text, got, want)
+		}
+	}
+	if r := Newest(Explain("`input[66]` missing required field `id`")); r == nil || r.Message != 66 || r.Field != "id" {
+		t.Errorf("the field that an item lacks: %+v", r)
+	}
+}
+
 // TestNewest: of a log, the error that lasts counts, not the one that passed.
 func TestNewest(t *testing.T) {
 	log := "Selected model is at capacity\nUnknown parameter: 'input[2].status'.\nretrying\nUnknown parameter: 'input[2].status'.\nstream disconnected before completion\n"
@@ -123,5 +162,56 @@ func TestCutOff(t *testing.T) {
 		if (len(found) > 0) != (want != "") || want != "" && found[0].Mend != want {
 			t.Errorf("%s: %+v", text, found)
 		}
+	}
+}
+
+// A kind of item that a server does not know, and says so by the item's place alone, becomes text.
+func TestUnknownKind(t *testing.T) {
+	item := []byte(`{"type":"agent_message","author":"/root","content":[{"type":"input_text","text":"report, please"}]}`)
+	sent := &session.Sent{Items: []session.Item{{Content: item, Message: 0, Block: -1}}}
+	places, _ := Locate(Newest(Explain("input.0.type: Invalid input")), sent)
+	if len(places) != 1 || places[0].Fault.Mend != "tell" {
+		t.Errorf("%+v", places)
+	}
+}
+
+// An output that answers no call becomes the message that it is, for a server that refuses such outputs.
+func TestAlone(t *testing.T) {
+	r := Newest(Explain("Invalid Value: 'input.call_id'. Function call output requires call_id."))
+	for item, want := range map[string]string{
+		`{"type":"function_call_output","name":"x","output":"is it \"ready\"?"}`:                               `{"type":"message","role":"user","content":[{"type":"input_text","text":"is it \"ready\"?"}]}`,
+		`{"type":"function_call_output","call_id":null,"output":[{"type":"input_image","image_url":"data:"}]}`: `{"type":"message","role":"user","content":[{"type":"input_image","image_url":"data:"}]}`,
+		`{"type":"function_call_output","call_id":"call_1","output":"done"}`:                                   "",
+	} {
+		sent := &session.Sent{Items: []session.Item{{Content: []byte(item), Kind: session.OutputItem, Message: 0, Block: -1}}}
+		places, _ := Locate(r, sent)
+		if want == "" {
+			if len(places) > 0 {
+				t.Errorf("%s: %+v", item, places)
+			}
+			continue
+		}
+		if len(places) != 1 {
+			t.Errorf("%s is not found", item)
+			continue
+		}
+		m, ok := Mend([]byte(item), "", places[0].Fault)
+		text, err := session.Apply([]byte(item), m.Cuts)
+		if !ok || err != nil || string(text) != want {
+			t.Errorf("%s becomes %s, %v", item, text, err)
+		}
+	}
+}
+
+// TestUnsealed: thoughts without their encrypted form are found although no specification asks for it, each, wherever the error counts from.
+func TestUnsealed(t *testing.T) {
+	sent := &session.Sent{Items: []session.Item{
+		{Message: 0, Kind: session.ReasoningItem, Content: []byte(`{"type":"reasoning","id":"rs_1","summary":[]}`)},
+		{Message: 1, Kind: session.ReasoningItem, Content: []byte(`{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":"gAAAAAB"}`)},
+		{Message: 2, Kind: session.ReasoningItem, Content: []byte(`{"type":"reasoning","id":"rs_3","summary":[],"encrypted_content":null}`)},
+	}}
+	places, _ := Locate(Newest(Explain("Missing required parameter: 'input[1].encrypted_content'.")), sent)
+	if len(places) != 2 || places[0].Item != 0 || places[1].Item != 2 {
+		t.Errorf("found %+v", places)
 	}
 }

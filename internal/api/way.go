@@ -28,6 +28,8 @@ var ways = map[string]Way{
 	"settings":  {agent.AfterUpgrade, agent.Incompatible, "change what the error names in the client's configuration, or take a newer client; nothing in the session's history is to be repaired"},
 	"model":     {agent.Later, agent.Resumable, "resume the session with a model that the account offers (--model)"},
 	"provider":  {agent.Never, agent.Incompatible, "resume the session with the provider that it was made with; nothing in the file is damaged"},
+	"gateway":   {agent.AfterUpgrade, agent.Incompatible, "resume the session with another provider or gateway, or with a newer version of this one; nothing in the file is to be repaired"},
+	"effort":    {agent.AfterUpgrade, agent.Resumable, "resume the session with an effort that the model takes (codex resume with -c model_reasoning_effort=NAME)"},
 	"prompt":    {agent.Now, agent.Resumable, "send the prompt in parts, or put it into a file that the prompt names"},
 	"client":    {agent.Now, agent.Resumable, "resume the session again, with a newer client if the error comes back: it must send the whole history"},
 	"account":   {agent.Later, agent.Resumable, "sign in again, or settle the account; the session is not at fault"},
@@ -35,6 +37,7 @@ var ways = map[string]Way{
 	"later":     {agent.Later, agent.Resumable, "try the same session again later"},
 	"now":       {agent.Now, agent.Resumable, "try the same session again"},
 	"images":    {agent.AfterRepair, agent.Repairable, "hist repair --in-place --error TEXT SESSION takes out the images that are refused; hist slim SESSION takes out old ones"},
+	"compact":   {agent.Later, agent.Resumable, "try the same session again; if the error comes back: hist slim SESSION or hist cut SESSION makes a copy that needs no compaction yet"},
 	"last":      {agent.Now, agent.Resumable, "resume the session with a new prompt"},
 }
 
@@ -59,7 +62,7 @@ func (r *Refusal) Lasts() bool { return r.Way().Verdict != agent.Resumable }
 
 // Depends says whether it depends on something outside of the session, or on what the error does not say, that the next request is taken.
 func (r *Refusal) Depends() bool {
-	return slices.Contains([]string{"settings", "provider", "model", "account", "unsaid", "cut"}, r.Mend)
+	return slices.Contains([]string{"settings", "provider", "gateway", "model", "effort", "account", "unsaid", "cut"}, r.Mend)
 }
 
 // Next is the next step, for a session given by its id or file; "" if none is known.

@@ -24,14 +24,17 @@ type Hole struct {
 func (h *Hole) Insert(c finding.Content) finding.Edit {
 	h.used = true
 	if h.of.filled == nil {
-		h.of.filled = map[session.Pos]bool{}
+		h.of.filled = map[session.Pos]int64{}
 	}
-	h.of.filled[h.At] = true
+	h.of.filled[h.At]++
 	if h.dead {
 		return finding.Edit{At: h.At, Op: finding.Before, New: c}
 	}
 	return finding.Edit{At: h.At, Op: finding.After, New: c}
 }
+
+// WithEvent says that the event of the record that was put into the hole is missing there, too.
+func (h *Hole) WithEvent() { h.of.filled[h.At]++ }
 
 // Holes are the newest holes of a session. Without a hole, a record is not taken for lost just because another one repeats
 // what it should say.
@@ -41,12 +44,12 @@ type Holes struct {
 	prev session.Pos     // the last readable record
 	end  int64           // offset behind it
 	last session.Ordinal // the last number
-	// filled are the places of the holes into which records were put.
-	filled map[session.Pos]bool
+	// filled is how many records are accounted for, by the places of the holes.
+	filled map[session.Pos]int64
 }
 
-// Filled says whether a record was put into a hole at this place.
-func (h *Holes) Filled(at session.Pos) bool { return h.filled[at] }
+// Filled is how many of the records that are missing at a place are known: those that were put into holes, and their events.
+func (h *Holes) Filled(at session.Pos) int64 { return h.filled[at] }
 
 // Any says whether any record of the session is known to be missing.
 func (h *Holes) Any() bool { return len(h.list) > 0 }
@@ -67,6 +70,11 @@ func (h *Holes) record(rec *session.Record) {
 		h.dead++ // one of the numbers is this record's, though it does not say so
 	}
 	h.prev, h.end = rec.Pos, rec.Offset+rec.Size
+}
+
+// Unread says that the client can't read the newest record, which is as good as a line that nobody can.
+func (h *Holes) Unread(rec *session.Record) {
+	h.add(Hole{At: rec.Pos, Offset: rec.Offset, dead: true})
 }
 
 // jump notes the holes between the last number and the next.

@@ -62,4 +62,5 @@ type Name struct {
 	FileID    string // what tells several files of one thread apart
 	Time      string // from the name, local, "2006-01-02T15-04-05"
 	InHome    bool   // the file lies where the client looks for sessions
+	Linked    bool   // a link that lies there, in the client's own form, leads to the file
 }

@@ -12,9 +12,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/escape"
-	"github.com/hist-cli/hist/internal/regular"
-	"github.com/hist-cli/hist/internal/statedir"
 )
 
 // Decision is one line of the log.
@@ -45,7 +44,7 @@ const New = "new"
 
 // Path returns the path of the log: decisions.jsonl in hist's state directory.
 func Path() (string, error) {
-	dir, err := statedir.Path()
+	dir, err := disk.StateDir()
 	if err != nil {
 		return "", fmt.Errorf("finding a place for the log of decisions (set XDG_STATE_HOME): %w", err)
 	}
@@ -101,7 +100,7 @@ func Read() ([]Decision, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := regular.ReadFile(path)
+	text, err := disk.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -16,6 +16,7 @@ type Finding struct {
 	Record  string // the agent's name for the record's type, "" if it can't be read
 	Message string // what is wrong here, without any text of the conversation
 	Source  string // where recovered content comes from, in words
+	Why     string // of several records that it could be tied to: which the repair has taken, and for what reason, in words
 	Count   int64  // how many findings this one stands for; 0 means 1
 	Through int64  // the last line, if it stands for several lines in a row; else 0
 	More    bool   // it only counts further findings of its rule, and has the edits of none of them

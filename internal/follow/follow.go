@@ -244,18 +244,12 @@ func (f *Follower) link(path string, report bool) error {
 		return nil // gone again
 	}
 	for at, top := range f.followed {
-		if at != path && (within(real, top) || within(top, real)) {
+		if at != path && (walk.Within(real, top) || walk.Within(top, real)) {
 			return nil
 		}
 	}
 	f.followed[path] = real
 	return f.below(path+string(filepath.Separator), report) // with the separator at the end, the link is followed
-}
-
-// within says whether path is dir or below it; both are real paths.
-func within(path, dir string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 func isLink(path string) bool {

@@ -78,17 +78,22 @@ type Options struct {
 	Content bool // read the first and the last prompt's text
 	Live    bool // the session is being written now
 	// Lost says that only what the function Lost compares is wanted: First is then empty, Turn.Unknown not reliable, and of a last
-	// turn that went well only that, and Last, are.
+	// turn that went well only that, and Last, are, unless old records were appended again behind it.
 	Lost bool
 }
 
-// Look reads one session's head and tail. The error is ctx's or the file system's; damage is described in the Session.
+// Look reads the head and tail of the session at a path. The error is ctx's or the file system's; damage is described in the Session.
 func Look(ctx context.Context, path string, opts Options) (*Session, error) {
 	src, err := source.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{Path: path, Size: src.Size(), Modified: src.Info.ModTime()}
+	return Of(ctx, src, opts)
+}
+
+// Of is Look for a session that is open.
+func Of(ctx context.Context, src *source.Source, opts Options) (*Session, error) {
+	s := &Session{Path: src.Path, Size: src.Size(), Modified: src.Info.ModTime()}
 	s.Archived = all.Archived(src.Real)
 	text, size, done, err := open(ctx, src)
 	if err != nil {

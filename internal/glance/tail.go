@@ -44,7 +44,7 @@ func (s *Session) readTail(ctx context.Context, text io.ReaderAt, size int64, op
 		if err != nil {
 			return err
 		}
-		if t.whole || last || opts.Lost && t.endedWell() {
+		if t.whole && n >= firstTail && !(t.compacted && s.Agent.Branched) || last || opts.Lost && t.endedWell() { // what stands in front tells whose an end is, where two clients wrote
 			s.setTurn(t, from)
 			return nil
 		}
@@ -89,11 +89,14 @@ type lastTurn struct {
 	era      agent.Era
 	turn     Turn
 	start    *timeline.Entry
-	begun    bool  // its beginning was read
-	implicit bool  // no event marks its beginning: it begins with its prompt, as with Codex before 0.100
-	seen     bool  // anything but the beginning of a turn was read
-	whole    bool  // it was read from its beginning
-	shift    int64 // how many bytes were read before the block that are not in the file
+	begun    bool // its beginning was read
+	implicit bool // no event marks its beginning: it begins with its prompt, as with Codex before 0.100
+	seen     bool // anything but the beginning of a turn was read
+	whole    bool // it was read from its beginning
+	// compacted: nothing was said since the last compaction. What stands in front of its mark may be old records that were appended
+	// again, which only what stands in front of those shows.
+	compacted bool
+	shift     int64 // how many bytes were read before the block that are not in the file
 
 	cwd, model string
 }
@@ -101,6 +104,12 @@ type lastTurn struct {
 func (t *lastTurn) entry(e *timeline.Entry) error {
 	t.last(e.Time)
 	t.seen = t.seen || e.Kind != timeline.TurnStart && e.Kind != timeline.TurnEnd || e.Kind == timeline.TurnEnd && e.State != timeline.Open
+	switch e.Kind {
+	case timeline.Compaction:
+		t.compacted = true
+	case timeline.Prompt, timeline.Answer, timeline.Call:
+		t.compacted = false
+	}
 	switch e.Kind {
 	case timeline.TurnStart:
 		t.turn = Turn{State: timeline.Open, Began: e.Time, Last: e.Time, Prompt: Prompt{Offset: -1}}

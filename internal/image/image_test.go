@@ -132,3 +132,21 @@ func TestLargeData(t *testing.T) {
 		data[at] = was
 	}
 }
+
+// TestCorrupt: what an API may refuse of an image or a PDF that Check takes.
+func TestCorrupt(t *testing.T) {
+	png := pictures(t)["png"]
+	pdf := "%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"
+	for raw, want := range map[string]string{
+		png: "",
+		png[:len(png)-17] + "x" + png[len(png)-16:]: "a checksum in it is wrong",
+		pdf:              "",
+		pdf[:len(pdf)-6]: "its end is missing",
+		strings.Replace(pdf, "/Root", "/Encrypt 2 0 R/Root", 1): "it is encrypted",
+		"GIF89a": "",
+	} {
+		if got := Corrupt([]byte(url("image/png", raw))); got != want {
+			t.Errorf("%q: %q, want %q", raw, got, want)
+		}
+	}
+}

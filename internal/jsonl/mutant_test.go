@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/testkit"
 )
 
 // referenceDepth is where encoding/json gives up.
@@ -203,10 +205,7 @@ func wantedBelow(path string) bool {
 // TestMutants breaks healthy lines at random. HIST_MUTANTS sets how many
 // mutants are tried.
 func TestMutants(t *testing.T) {
-	n := 300_000
-	if testing.Short() {
-		n = 30_000
-	}
+	n := testkit.Times(300_000, 4)
 	if v := os.Getenv("HIST_MUTANTS"); v != "" {
 		var err error
 		if n, err = strconv.Atoi(v); err != nil {

@@ -57,6 +57,13 @@ func NewReader(r io.Reader) *Reader {
 	return newReader(r, int(size))
 }
 
+// LineAt reads the line that begins at an offset, of up to most bytes, with a buffer that is no larger than it needs: for one who reads many
+// lines, each by itself.
+func LineAt(r io.ReaderAt, offset, most int64) (Line, error) {
+	const size = 4 << 10
+	return newReader(io.NewSectionReader(r, offset, most), size).Next()
+}
+
 func newReader(r io.Reader, size int) *Reader {
 	x := &Reader{r: r, buf: make([]byte, size), maxLine: MaxLine}
 	if at, ok := r.(io.ReaderAt); ok {

@@ -147,6 +147,33 @@ type stuck struct{}
 
 func (stuck) Read([]byte) (int, error) { return 0, nil }
 
+// TestLineAt: one line is read, however long, and of what follows a short one only a little.
+func TestLineAt(t *testing.T) {
+	text := "first\n" + strings.Repeat("x", 3*bufferSize) + "\nlast"
+	long := int64(len("first\n"))
+	for offset, want := range map[int64]string{0: "first", 2: "rst", long: text[long : len(text)-len("\nlast")], int64(len(text) - 4): "last"} {
+		counted := &counting{ReaderAt: strings.NewReader(text)}
+		l, err := LineAt(counted, offset, MaxLine)
+		if err != nil || string(l.Raw) != want || l.Number != 1 {
+			t.Error(offset, l, err)
+		}
+		if most := int64(2*len(want) + bufferSize/8); counted.n > most {
+			t.Errorf("%d bytes read for a line of %d", counted.n, len(want))
+		}
+	}
+}
+
+type counting struct {
+	io.ReaderAt
+	n int64
+}
+
+func (c *counting) ReadAt(b []byte, at int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(b, at)
+	c.n += int64(n)
+	return n, err
+}
+
 func TestReaderStuck(t *testing.T) {
 	if _, err := NewReader(stuck{}).Next(); err != io.ErrNoProgress {
 		t.Error(err)

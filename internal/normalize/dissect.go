@@ -50,6 +50,9 @@ func (f *Normalizer) dissectText(raw []byte) []piece {
 	if p, ok := f.unescaped(raw, v); ok {
 		return []piece{p}
 	}
+	if p, ok := f.lacking(raw, v); ok {
+		return []piece{p}
+	}
 	if laidOut(raw) {
 		if record := f.gather(raw); record != nil {
 			return []piece{{raw: record, mended: true}}
@@ -95,6 +98,7 @@ type charMend struct {
 	at      int // bytes from the start of the record
 	fix     finding.Fix
 	message string
+	source  string
 }
 
 // mendAndReport mends the characters of a text that is otherwise one record, and reports what was wrong with them. It
@@ -102,10 +106,7 @@ type charMend struct {
 func (f *Normalizer) mendAndReport(raw []byte, v jsonl.Verdict) (piece, bool) {
 	p, mends, ok := f.mendText(raw, v)
 	for _, m := range mends {
-		fault := f.report(m.rule, m.at, m.fix, m.message)
-		if m.fix == finding.Recovered {
-			fault.Source = "the rest of the name"
-		}
+		f.report(m.rule, m.at, m.fix, m.message).Source = m.source
 	}
 	return p, ok
 }
@@ -134,12 +135,12 @@ func (f *Normalizer) mendText(raw []byte, v jsonl.Verdict) (piece, []charMend, b
 		out = fixed
 	}
 	if v.Fault == jsonl.Control {
-		mends = append(mends, charMend{RawControl, v.At, finding.Exact, "a string holds an unescaped control character: the client drops the record"})
+		mends = append(mends, charMend{RawControl, v.At, finding.Exact, "a string holds an unescaped control character: the client drops the record", ""})
 		out = escapeControls(out)
 		v = f.scanner.Scan(out, f.spans)
 	}
 	if v.Fault == jsonl.None && v.Surrogate >= 0 {
-		mends = append(mends, charMend{LoneSurrogate, v.Surrogate, finding.StandIn, "an escaped surrogate is missing its other half: the client drops the record"})
+		mends = append(mends, charMend{LoneSurrogate, v.Surrogate, finding.StandIn, "an escaped surrogate is missing its other half: the client drops the record", ""})
 		out = mendSurrogates(out)
 		v = f.scanner.Scan(out, f.spans)
 	}

@@ -32,7 +32,9 @@ type Normalizer struct {
 	others  *jsonl.Ahead[session.Record] // reads, scans and decodes ahead, with other goroutines if there are several processors; nil at the beginning of a file
 	scanner *jsonl.Scanner
 	dec     session.Decoder
-	speller session.Speller // dec, nil if it knows no keys
+	speller session.Speller    // dec, nil if it knows no keys
+	modern  session.Modernizer // dec, nil if it knows no other shapes
+	when    []byte             // the time of the newest record that has one, for modern
 
 	maxDepth int                   // how many brackets deep the agent's client reads; 0: any depth
 	isName   func(key []byte) bool // whether a member holds a name or an id
@@ -81,7 +83,7 @@ type piece struct {
 	again  bool // dead, but the next record begins with all of it
 	torn   bool
 	mended bool
-	holed  bool        // NULs were taken out of it
+	holed  int         // how many NULs were taken out of its line
 	drop   bool        // dead, and a repair sets it aside
 	fix    finding.Fix // how its characters were mended; zero if they needed no mend
 }
@@ -101,6 +103,7 @@ func New(r io.Reader, opts Options) *Normalizer {
 	}
 	f.rec = &f.own
 	f.speller, _ = opts.Decoder.(session.Speller)
+	f.modern, _ = opts.Decoder.(session.Modernizer)
 	return f
 }
 
@@ -175,6 +178,9 @@ func (f *Normalizer) unreadable() {
 // finish is done with each record that has just been decoded; v is the verdict on it.
 func (f *Normalizer) finish(v *jsonl.Verdict) {
 	f.rec.Blank, f.rec.Zeros, f.rec.Refused, f.rec.Written = false, false, false, nil
+	if v.Duplicate < 0 {
+		v.Duplicate = f.dec.Doubled(f.rec)
+	}
 	if v.Duplicate >= 0 {
 		f.duplicateKey(v)
 	}
@@ -224,6 +230,12 @@ func (f *Normalizer) begin() (done bool) {
 	if f.speller != nil {
 		v = f.respell(v)
 	}
+	if f.modern != nil {
+		v = f.modernize(v)
+		if when := f.modern.When(f.rec); len(when) > 0 {
+			f.when = append(f.when[:0], when...)
+		}
+	}
 	f.finish(v)
 	return true
 }
@@ -254,7 +266,7 @@ func (f *Normalizer) take(rec *session.Record) {
 	f.rec = rec
 	rec.Pos = session.Pos{Line: line.Number, Part: -1}
 	rec.Offset, rec.Size, rec.Original, rec.Passed = line.Offset, line.size, line.Raw, line.Passed
-	rec.Torn, rec.Mended, rec.Drop, rec.Holed, rec.Open = false, false, false, false, !line.Terminated
+	rec.Torn, rec.Mended, rec.Drop, rec.Holed, rec.Open = false, false, false, 0, !line.Terminated
 }
 
 // mendLine queues the records of a line that is not simply one whole record.

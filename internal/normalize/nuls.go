@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -28,10 +29,18 @@ func (f *Normalizer) dissectNULs(raw []byte) []piece {
 		return nil
 	}
 	if len(parts) == 1 && !parts[0].zeros {
+		if named := f.fillNames(raw); named != nil {
+			f.report(NULBytes, at, finding.Recovered, message+" overwrote a part of a name in this record: the client drops the line").Source = "what the record lacks"
+			return []piece{{raw: named, mended: true}}
+		}
+		mark := len(f.faults)
 		f.report(NULBytes, at, finding.Exact, message+" hide a record: the client drops the line")
 		pieces := f.dissectText(parts[0].text)
+		if len(f.faults) > mark+1 && !slices.ContainsFunc(pieces, func(p piece) bool { return !p.dead || p.torn }) {
+			f.faults = slices.Delete(f.faults, mark, mark+1) // no record was hidden: what is wrong with the line without them is what is wrong
+		}
 		for i := range pieces {
-			pieces[i].holed = true
+			pieces[i].holed = bytes.Count(raw, []byte{0})
 		}
 		return pieces
 	}
@@ -55,6 +64,32 @@ func (f *Normalizer) dissectNULs(raw []byte) []piece {
 	f.report(NULBytes, at, finding.Exact, message+" are in this line: the client drops it")
 	return pieces
 }
+
+// fillNames puts the only names into a line that NULs in it can have overwritten, those that the record lacks; nil if one of them is not
+// certain.
+func (f *Normalizer) fillNames(raw []byte) []byte {
+	left := bytes.Count(raw, []byte{0})
+	if f.speller == nil || left > maxName {
+		return nil
+	}
+	out := bytes.ReplaceAll(raw, []byte{0}, []byte{session.LostByte})
+	for ; left > 0; left-- {
+		rec := session.Record{Raw: out, Spans: f.spans}
+		if v := f.scanner.Scan(out, f.spans); v.Fault != jsonl.None || !v.Object {
+			return nil
+		}
+		f.dec.Decode(&rec)
+		at, was, ok := f.speller.Misspelled(&rec)
+		if !ok || raw[at] != 0 {
+			return nil
+		}
+		out[at] = was
+	}
+	return out
+}
+
+// maxName is how many bytes of a name may be lost.
+const maxName = 16
 
 // tellOnce keeps only the first of the faults that several parts of one line have in common, with the weakest fix of all.
 func (f *Normalizer) tellOnce(mark int) {
@@ -164,4 +199,17 @@ func (f *Normalizer) markZeros(parts []part) (piece, bool) {
 		at += n
 	}
 	return piece{raw: one.raw, torn: true, mended: true}, true
+}
+
+// Fills says whether a text is another one without a part of it that is no longer than the NULs which stand in its place: a byte that was
+// not written leaves one.
+func Fills(whole, text string, nuls int) bool {
+	if lost := len(whole) - len(text); lost < 1 || lost > nuls {
+		return false
+	}
+	same := 0
+	for same < min(len(text), len(whole)) && text[same] == whole[same] {
+		same++
+	}
+	return strings.HasSuffix(whole, text[same:])
 }

@@ -3,6 +3,7 @@ package normalize
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -34,6 +35,8 @@ var (
 	HugeLine       = texts.Rule(finding.Rule{Name: "huge-line", Family: "framing", Impact: finding.Notes, Fix: finding.NoFix})
 	// CorruptZst is about the stream that the lines come in, not about a line.
 	CorruptZst = texts.Rule(finding.Rule{Name: "corrupt-zst", Family: "store", Impact: finding.Blocks, Fix: finding.Recovered, Always: true})
+	// LegacyShape is about members of records: agents that know of it list it among their own rules.
+	LegacyShape = texts.Rule(finding.Rule{Name: "legacy-shape", Family: "items", Impact: finding.Loses, Fix: finding.Exact})
 	// Rules are the rules about lines, in the order in which they are documented.
 	Rules = []*finding.Rule{
 		EmptyFile, BOM, NULBytes, TornTail, NoFinalNewline, GluedRecords, SplitRecord, PrettyPrinted, RawControl,
@@ -69,6 +72,31 @@ func (f *Normalizer) respell(v *jsonl.Verdict) *jsonl.Verdict {
 	return &f.verdict
 }
 
+// modernize gives the record in hand the shape that the client reads, and returns the verdict on the line as it is then. An event is
+// only shown.
+func (f *Normalizer) modernize(v *jsonl.Verdict) *jsonl.Verdict {
+	line, what, guessed := f.modern.Modernize(f.rec, f.when)
+	if what == "" {
+		return v
+	}
+	before := f.rec.Raw
+	f.reads(line)
+	fault := f.report(LegacyShape, 0, finding.Exact, what+": the client skips the record")
+	if guessed {
+		fault.Fix = finding.Recovered
+	}
+	if fault.Record = f.rec.Type; !f.rec.Model && !f.rec.Boundary && f.rec.Kind != session.Header && f.rec.Kind != session.Compaction && f.rec.Kind != session.Rollback {
+		fault.Impact = finding.Shows
+	}
+	if !f.allowed(fault) {
+		f.reads(before)
+		return v
+	}
+	f.rec.Mended = true
+	f.verdict = f.scanner.Scan(line, f.spans)
+	return &f.verdict
+}
+
 // duplicateKey reports a key that appears twice in one object. The client takes the last value, so the record in hand is read
 // without the others. If the record says more with another value, the last one is damage.
 func (f *Normalizer) duplicateKey(v *jsonl.Verdict) {
@@ -88,9 +116,7 @@ func (f *Normalizer) duplicateKey(v *jsonl.Verdict) {
 		f.rec.Written = raw
 		return
 	}
-	if !f.rec.Mended {
-		f.rec.Written = raw
-	}
+	f.rec.Written = raw
 	fault := f.report(DuplicateKey, v.Duplicate, finding.NoFix, "a key appears twice in one object; the client takes the last value")
 	fault.Pos, fault.Record = f.rec.Pos, f.rec.Type
 	if cut, same, ok := session.FirstOfTwo(raw, v.Duplicate); ok {
@@ -100,7 +126,18 @@ func (f *Normalizer) duplicateKey(v *jsonl.Verdict) {
 		}
 		fault.Framing = false
 		fault.Edits = []finding.Edit{{At: f.rec.Pos, Op: finding.Splice, Cuts: []finding.Cut{cut}}}
+		if slices.ContainsFunc(pairs, func(d session.Doubled) bool { return f.saysElse(raw, d) }) {
+			fault.Impact = finding.Loses
+			fault.Message = "a key appears twice in one object, with two texts: the client takes the last value, and the model is not sent what the first one says"
+		}
 	}
+}
+
+// saysElse says whether the first of two members with one key says something to the model that the last one, which is in a text, does not.
+func (f *Normalizer) saysElse(raw []byte, d session.Doubled) bool {
+	first, last := raw[d.First.Start:d.First.End], raw[d.Last.Start:d.Last.End]
+	inText := f.rec.Model && f.dec.TextCut(f.rec, d.Last.Start+bytes.LastIndexByte(last, '"'))
+	return inText && slices.ContainsFunc(session.Texts(first, f.dec.IsName), func(text []byte) bool { return !bytes.Contains(last, text) })
 }
 
 // better is the line with those values of doubled keys with which it says most; nil if these are the last ones.

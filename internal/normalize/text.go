@@ -172,16 +172,20 @@ func (f *Normalizer) highBits(raw []byte) []byte {
 }
 
 // mendUTF8 makes raw valid UTF-8 and says what it did. It is exact where the bytes can only be surrogate pairs written one
-// by one (CESU-8) or single Windows-1252 letters inside words; otherwise each bad run becomes U+FFFD.
+// by one (CESU-8) or single Windows-1252 letters inside words. If there is one such letter, it may as well be one of ASCII whose highest
+// bit has flipped. Otherwise each bad run becomes U+FFFD.
 func mendUTF8(raw []byte, at int) ([]byte, charMend) {
 	const encoded = "bytes that are not UTF-8, but clearly text in another encoding"
 	if out := fromCESU8(raw); utf8.Valid(out) {
-		return out, charMend{InvalidUTF8, at, finding.Exact, encoded}
+		return out, charMend{InvalidUTF8, at, finding.Exact, encoded, ""}
 	}
 	if out := fromWindows1252(raw); out != nil {
-		return out, charMend{InvalidUTF8, at, finding.Exact, encoded}
+		if len(out) == len(raw)+1 && asciiLetter(raw[at]&0x7f) {
+			return out, charMend{InvalidUTF8, at, finding.Recovered, "a byte that is not UTF-8: a letter in another encoding, as which it is read, or one of which a bit has flipped", "the word that it stands in"}
+		}
+		return out, charMend{InvalidUTF8, at, finding.Exact, encoded, ""}
 	}
-	return bytes.ToValidUTF8(raw, []byte("\ufffd")), charMend{InvalidUTF8, at, finding.StandIn, "bytes that are not UTF-8"}
+	return bytes.ToValidUTF8(raw, []byte("\ufffd")), charMend{InvalidUTF8, at, finding.StandIn, "bytes that are not UTF-8", ""}
 }
 
 // mendNames mends keys, and members that hold names and ids. These have ASCII letters alone. So a byte in one that is not UTF-8 is one
@@ -190,7 +194,7 @@ func mendUTF8(raw []byte, at int) ([]byte, charMend) {
 func (f *Normalizer) mendNames(raw []byte) (out []byte, mends []charMend) {
 	found := func(rule *finding.Rule, at int) {
 		if !slices.ContainsFunc(mends, func(m charMend) bool { return m.rule == rule }) {
-			mends = append(mends, charMend{rule, at, finding.Recovered, nameMessages[rule]})
+			mends = append(mends, charMend{rule, at, finding.Recovered, nameMessages[rule], "the rest of the name"})
 		}
 	}
 	if bits := f.highBits(raw); bits != nil {

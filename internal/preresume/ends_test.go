@@ -37,7 +37,7 @@ func TestEndsNameTheAgentsRule(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, _, err := ends(src, g)
+		found, _, err := ends(src, g, false)
 		src.Close()
 		if err != nil || len(found) == 0 || found[0].Rule.Name != c.rule || !strings.HasPrefix(found[0].Message, "at the beginning of the file: ") {
 			t.Errorf("%s: %v, %v; want %s first", c.path, found, err, c.rule)

@@ -25,6 +25,9 @@ type ErrorHint struct {
 	refusal *api.Refusal // if an API refused
 }
 
+// UnknownError is said of an error that Explain does not know.
+const UnknownError = "the error is not known to hist, and says nothing about the session"
+
 // Explain returns what an error's text means; nil if nobody recognises it. What a client says of itself comes before what an API says:
 // of a log with both, it is what keeps the session from being resumed.
 func Explain(text string) *ErrorHint {
@@ -61,6 +64,9 @@ func hintOf(r *api.Refusal, agentName string) *ErrorHint {
 
 // Next is the next step, for a session given by its id or file; "" if none is known.
 func (h *ErrorHint) Next(session string) string { return api.Way{Step: h.Step}.Next(session) }
+
+// OfAPI says whether the error is an API's. That knows no sessions: what looks like the id of one may be an item's, or the request's.
+func (h *ErrorHint) OfAPI() bool { return h.refusal != nil }
 
 // sessionID is how the ids of sessions look.
 var sessionID = regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)

@@ -102,13 +102,24 @@ func (a *Answer) judge(req Request, busy *inuse.Busy) {
 	case tooOld(req, g) != "":
 		a.say(ClientTooOld, Upgrade, true, tooOld(req, g))
 	case a.Error != nil && a.Error.Verdict != Resumable && a.Error.Verdict != Repairable && !a.mended():
-		a.say(a.Error.Verdict, actions[a.Error.Verdict], a.Error.Same != agent.Never, "the error says: "+a.Error.Meaning)
+		a.say(a.Error.Verdict, actions[a.Error.Verdict], a.Error.Same != agent.Never, a.said())
 	default:
 		a.say(Resumable, Resume, true, a.fine())
 	}
 	if busy != nil && a.Verdict != InUse {
 		a.Warn(busy.Reason + ": a resume at a terminal goes on there, any other is refused until it lets go (" + format.Command(busy.Free...) + ")")
 	}
+}
+
+// said is what the error says, or what it comes from where it says that there is no such session, and there is one without damage.
+func (a *Answer) said() string {
+	switch {
+	case a.Error.Verdict != NotFound || !a.Complete:
+		return "the error says: " + a.Error.Meaning
+	case a.CWDMissing:
+		return "the client did not find it, but the file is there and readable: its directory " + a.CWD + " is gone, or the client was started elsewhere, with another home, or does not look into that folder"
+	}
+	return "the client did not find it, but the file is there and readable: it was started elsewhere, with another home, or does not look into that folder"
 }
 
 // mended says whether what the error names is not in the session any more: then it says nothing about the next resume.
@@ -171,6 +182,9 @@ func (a *Answer) fine() string {
 		timeline.NoTurn: "nothing has been asked yet", timeline.Completed: "the last turn was answered", timeline.Interrupted: "the last turn was interrupted",
 		timeline.Open: "the last turn never ended", timeline.Running: "a turn is running", timeline.Unanswered: "the last prompt got no answer", timeline.Failed: "the last turn failed",
 	}[a.session.Turn.State]
+	if a.session.Turn.State == timeline.NoTurn && !a.session.Complete {
+		text = "nothing was asked in the part of it that was read"
+	}
 	if a.session.Turn.State == timeline.Completed && a.Prompt.Present && !a.Prompt.Answered {
 		text = "the last turn completed, but without an answer in words"
 	}

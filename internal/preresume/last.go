@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent"
-	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/inspect"
 )
 
 // Last finds the session that the home's client means by --last: the last one of a directory, or of all directories if cwd
@@ -21,7 +21,7 @@ import (
 // updated last in their list of threads. Files that the client has not written itself are not in that list, and threads
 // for which it holds no prompt are skipped.
 func Last(ctx context.Context, homeDir, cwd string, any bool) (*glance.Session, error) {
-	list := homes.Open(ctx, homeDir)
+	list := inspect.OpenHome(ctx, homeDir)
 	threads, err := list.Threads(ctx)
 	if err != nil && ctx.Err() != nil { // if the list can't be read, or its form is unknown, the files decide
 		return nil, err

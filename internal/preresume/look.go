@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/source"
@@ -48,7 +48,9 @@ const zstdRatio = 8
 
 // Look answers a request. The error is ctx's, or what kept the session from being read.
 func Look(ctx context.Context, req Request) (*Answer, error) {
-	g, err := glance.Look(ctx, req.Source.Path, glance.Options{Content: req.Content, Live: req.Lint.Live})
+	busy, busyErr := all.InUse(req.Source.Real, req.Home, req.Lint.Name.ThreadID)
+	req.Lint.Live = req.Lint.Live || busy != nil
+	g, err := glance.Of(ctx, req.Source, glance.Options{Content: req.Content, Live: req.Lint.Live})
 	if err != nil {
 		return nil, err
 	}
@@ -57,9 +59,8 @@ func Look(ctx context.Context, req Request) (*Answer, error) {
 	if of.OnlyInPlace != nil && of.OnlyInPlace(cmp.Or(req.Lint.For[of.Name], g.Header.Version)) {
 		a.dir = g.Header.CWD
 	}
-	busy, err := all.InUse(req.Source.Real, req.Home, req.Lint.Name.ThreadID)
-	if err != nil {
-		a.Warn("it is not known whether another process is using it: " + err.Error())
+	if busyErr != nil {
+		a.Warn("it is not known whether another process is using it: " + busyErr.Error())
 	}
 	if of.Home != nil && of.StaleNote != nil && busy == nil {
 		a.Warn(of.StaleNote(req.Home, req.Lint.Name.ThreadID))
@@ -75,7 +76,7 @@ func Look(ctx context.Context, req Request) (*Answer, error) {
 		req.Apart = req.Apart || of.Apart(req.Args)
 	}
 	req.Lint.Error = req.Error
-	findings, err := a.read(ctx, req)
+	findings, err := a.read(ctx, req, busy)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func Look(ctx context.Context, req Request) (*Answer, error) {
 	}
 	if req.Error != "" {
 		if a.Error = Explain(req.Error); a.Error == nil {
-			a.Warn("the error is not known to hist, and says nothing about the session")
+			a.Warn(UnknownError)
 		}
 	}
 	a.Holder = holder(busy)
@@ -99,13 +100,29 @@ func Look(ctx context.Context, req Request) (*Answer, error) {
 	return a, nil
 }
 
+// large is how large a session is, in bytes, that may make requests which servers refuse for their size without saying so: one is known to take
+// 15 MiB.
+const large = 15 << 20
+
 // withError says on what it depends that the next prompt is not refused as the last one was, what a repair must be told of the error, and takes back what the error alone says is to be done where nothing of the
 // session has that fault.
 func (a *Answer) withError(req Request) {
 	if last := api.Newest(api.Explain(a.session.Turn.Error)); a.OK() && a.Error == nil && last != nil && last.Depends() {
 		a.Warn("the last turn was refused: " + last.Meaning + "; " + last.Way().Next(a.Thread))
 	}
-	if a.Error == nil || a.Error.refusal == nil || a.Error.Verdict != Repairable {
+	if a.Error == nil {
+		return
+	}
+	if of := a.session.Agent; a.Error.Verdict == NotFound && a.Verdict == NotFound && a.Complete && a.Thread != "" && a.CWD != "" && of.Home != nil && of.FolderFor != nil {
+		a.Error.Step = format.Command(a.Resume...) + ", run in " + a.CWD + " with the home that the file lies in"
+		if a.CWDMissing {
+			a.Error.Step = strings.TrimPrefix(a.follow(), " then ") + " lays it where the client looks when it runs there"
+		}
+	}
+	if r := a.Error.refusal; r != nil && r.Mend == "now" && a.Size > large {
+		a.Warn(fmt.Sprintf("the session has %d MiB: if that comes back each time, its requests may be too large for a server on their way; hist slim %s takes out old pictures and long outputs", a.Size>>20, cmp.Or(a.Thread, a.Path)))
+	}
+	if a.Error.refusal == nil || a.Error.Verdict != Repairable {
 		return
 	}
 	asked, last := a.Error.refusal, api.Newest(api.Explain(a.session.Turn.Error))
@@ -115,7 +132,7 @@ func (a *Answer) withError(req Request) {
 	case a.Verdict == Repairable && !recorded:
 		a.with = []string{"--error", asked.Line}
 	case a.OK() && a.Complete && strings.Contains(a.Error.Step, "--in-place"):
-		a.Error.Step = "nothing that the client sends has this fault: it was mended since, the client leaves it out, or the error is about another session"
+		a.Error.Step = "hist finds this fault in nothing that the client sends: it was mended since, the client leaves it out, the error is about another session, or only the API can see it"
 	}
 }
 
@@ -174,7 +191,7 @@ func (a *Answer) elsewhere() string {
 	case a.dir != "":
 		return ": this version of the client finds the session only from there, so make the directory again"
 	case in != nil && a.Thread != "":
-		return "; to go on in another directory: " + format.Command(in(a.Thread, "DIRECTORY")...)
+		return "; to go on in another directory: " + format.Command(in(cmp.Or(a.session.Header.ResumedBy, a.Thread), "DIRECTORY")...)
 	}
 	return "; it can be resumed from another directory"
 }
@@ -213,23 +230,23 @@ var secret = regexp.MustCompile(`\bsk-[A-Za-z0-9_*-]{6,}|(?i:bearer )[A-Za-z0-9.
 func withoutSecrets(text string) string { return secret.ReplaceAllString(text, "(secret)") }
 
 // read lints the session: whole if it is small or Deep asks for it, and the time suffices; else head and tail.
-func (a *Answer) read(ctx context.Context, req Request) ([]lint.Finding, error) {
+func (a *Answer) read(ctx context.Context, req Request, busy *inuse.Busy) ([]lint.Finding, error) {
 	size := req.Source.Size()
 	if req.Source.Compressed {
 		size *= zstdRatio
 	}
 	if size <= maxWhole || req.Deep || a.refused() {
-		found, err := whole(ctx, req)
+		found, err := whole(ctx, req, busy)
 		if !errors.Is(err, context.DeadlineExceeded) {
-			if beside := new(homes.BesideError); errors.As(err, &beside) { // the session itself was read, and the answer is about that
-				a.NotRead, err = err.Error(), nil
+			if beside := new(inspect.BesideError); errors.As(err, &beside) { // the session itself was read, and the answer is about that
+				a.NotRead, err = "what the client keeps beside the session: "+beside.Err.Error(), nil
 			}
 			a.Complete = err == nil && a.NotRead == ""
 			return found, err
 		}
 		a.NotRead = "the time ran out before the session was read; "
 	}
-	found, from, err := ends(req.Source, a.session)
+	found, from, err := ends(req.Source, a.session, req.Lint.Live)
 	if from > 0 {
 		a.NotRead += fmt.Sprintf("the part between the first line and byte %d; --deep reads it", from)
 	}
@@ -245,10 +262,10 @@ func (a *Answer) refused() bool {
 
 // whole lints all of the session, and compares it with the rest of its home. If the error is a BesideError, the findings
 // are those of the session alone.
-func whole(ctx context.Context, req Request) ([]lint.Finding, error) {
+func whole(ctx context.Context, req Request, busy *inuse.Busy) ([]lint.Finding, error) {
 	opts := req.Lint
 	opts.Home = req.Home
-	res, err := homes.Lint(ctx, req.Source, opts)
+	res, err := inspect.LintUsed(ctx, req.Source, opts, busy)
 	if res == nil {
 		return nil, err
 	}
@@ -263,7 +280,7 @@ const tailBytes = 256 << 10
 
 // ends checks only the beginning and the last lines: whether it tells which session this is, and whether they are broken in
 // themselves. from is the offset at which the tail begins; the numbers of its lines are not known.
-func ends(src *source.Source, g *glance.Session) (found []lint.Finding, from int64, err error) {
+func ends(src *source.Source, g *glance.Session, live bool) (found []lint.Finding, from int64, err error) {
 	if rule := g.FaultRule; rule != nil {
 		found = append(found, lint.Finding{Rule: rule, Impact: rule.Impact, Fix: rule.Fix, Message: "at the beginning of the file: " + g.Fault})
 	}
@@ -284,7 +301,7 @@ func ends(src *source.Source, g *glance.Session) (found []lint.Finding, from int
 		i := int64(bytes.IndexByte(tail, '\n') + 1)
 		tail, from = tail[i:], from+i
 	}
-	f := normalize.New(bytes.NewReader(tail), normalize.Options{Decoder: g.Agent.Decoder})
+	f := normalize.New(bytes.NewReader(tail), normalize.Options{Decoder: g.Agent.Decoder, Live: live})
 	defer f.Close()
 	for err == nil {
 		_, err = f.Next()
@@ -324,7 +341,11 @@ func (a *Answer) tell(found []lint.Finding, busy *inuse.Busy) {
 			a.Counts.Shows++
 		}
 		if len(a.Findings) < maxFindings {
-			a.Findings = append(a.Findings, Damage{f.Rule.Name, f.Impact.String(), f.Fix.String(), f.Pos.Line, f.Offset, f.Message})
+			message := f.Message
+			if f.Beside != "" { // it is said of all sessions
+				message = api.Way{Step: message}.Next(a.Thread)
+			}
+			a.Findings = append(a.Findings, Damage{f.Rule.Name, f.Impact.String(), f.Fix.String(), f.Pos.Line, f.Offset, message})
 		}
 	}
 	a.count(found)

@@ -1,6 +1,7 @@
 package preresume
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"slices"
@@ -8,8 +9,8 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/copies"
 	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"
 )
@@ -83,18 +84,18 @@ const maxNear = 50
 // begun to replace it without its context, or that it was begun to replace.
 func related(ctx context.Context, homeDir string, g *glance.Session) ([]Related, error) {
 	list := []Related{}
-	if base := g.Header.BaseThread; base != "" {
-		list = append(list, Related{Relation: "continues", Thread: base, Resume: g.Agent.Resume(base)})
-	} else if from := g.Header.ForkedFrom; from != "" {
-		fork := Related{Relation: "fork_of", Thread: from}
-		if !strings.EqualFold(copies.New().Original(g.Path), from) { // nobody should go on with the damaged original of a repaired copy
-			fork.Resume = g.Agent.Resume(from)
-		}
-		list = append(list, fork)
-	}
 	files, err := newest(ctx, homeDir)
 	if err != nil {
 		return nil, err
+	}
+	if base := g.Header.BaseThread; base != "" {
+		list = append(list, Related{Relation: "continues", Thread: base, Resume: resume(ctx, g, files, base)})
+	} else if from := g.Header.ForkedFrom; from != "" {
+		fork := Related{Relation: "fork_of", Thread: from}
+		if !strings.EqualFold(inspect.NewCopies().Original(g.Path), from) { // nobody should go on with the damaged original of a repaired copy
+			fork.Resume = resume(ctx, g, files, from)
+		}
+		list = append(list, fork)
 	}
 	looked := 0
 	for _, f := range files {
@@ -113,10 +114,20 @@ func related(ctx context.Context, homeDir string, g *glance.Session) ([]Related,
 		}
 		switch {
 		case glance.Replaced(g, other):
-			list = append(list, Related{Relation: "replaced_by", Thread: other.Thread, Path: other.Path, Resume: other.Agent.Resume(other.Thread)})
+			list = append(list, Related{Relation: "replaced_by", Thread: other.Thread, Path: other.Path, Resume: other.Resume()})
 		case glance.Replaced(other, g):
-			list = append(list, Related{Relation: "replaces", Thread: other.Thread, Path: other.Path, Resume: other.Agent.Resume(other.Thread)})
+			list = append(list, Related{Relation: "replaces", Thread: other.Thread, Path: other.Path, Resume: other.Resume()})
 		}
 	}
 	return list, nil
+}
+
+// resume is the command that resumes the thread that a session comes from. A sub-agent's is that of its parent.
+func resume(ctx context.Context, g *glance.Session, files []file, thread string) []string {
+	if i := slices.IndexFunc(files, func(f file) bool { return f.name.ThreadID == thread }); i >= 0 {
+		if from, err := glance.Look(ctx, files[i].path, glance.Options{}); err == nil {
+			return from.Resume()
+		}
+	}
+	return g.Agent.Resume(cmp.Or(g.Header.ResumedBy, thread))
 }

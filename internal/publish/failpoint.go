@@ -1,5 +1,7 @@
 package publish
 
+import "os"
+
 var observe func(step string)
 
 // Step marks that a step of what hist does to the disk is done, so that a test can kill the process after it and examine what is
@@ -13,5 +15,9 @@ func Step(step string) {
 // ObserveSteps makes each step call f from now on. It is for tests, and must be called before anything is written.
 func ObserveSteps(f func(step string)) { observe = f }
 
-// Durable says whether what is written is synced to the disk. Tests in which no power is lost turn it off: they write thousands of files.
-var Durable = true
+// Sync makes what was written to a file or directory durable. Tests in which no power is lost replace it by NoSync: they write thousands of
+// files.
+var Sync = (*os.File).Sync
+
+// NoSync does nothing.
+func NoSync(*os.File) error { return nil }

@@ -35,6 +35,7 @@ type Target struct {
 	ModTime time.Time   // zero: now
 	Owner   fs.FileInfo // take user and group from this file, if possible; nil: ours
 	Like    string      // take the access list from the file with this path, if possible, and with Replace also the extended attributes; "": none
+	Lax     bool        // the file may be lost, or be cut short, if the power fails within the next minute: the disk is not waited for
 }
 
 // Checks are called before a file is renamed into place; each may be nil. Their errors are returned unchanged, and must name
@@ -86,6 +87,9 @@ func Write(ctx context.Context, t Target, fill func(w io.Writer) error, checks C
 	if err := d.publish(checks.Last); err != nil {
 		return err
 	}
+	if t.Lax {
+		return nil
+	}
 	if err := SyncDir(filepath.Dir(t.Path)); err != nil {
 		return fmt.Errorf("%s: %w its directory could not be synced to disk: %w", t.Path, ErrPublished, cause.Of(err))
 	}
@@ -130,18 +134,22 @@ func (d *draft) fill(ctx context.Context, fill func(w io.Writer) error) error {
 	return nil
 }
 
-// Sync makes what was written to a file durable.
-func Sync(f *os.File) error {
-	if !Durable {
-		return nil
-	}
-	return f.Sync()
-}
-
-// settle syncs the file to the disk, and meanwhile checks what was written.
+// settle sets the file's time and syncs it to the disk, once for both, and meanwhile checks what was written. That it is new, Sweep still
+// sees by its name.
 func (d *draft) settle(check func(tmp string) error) (err error) {
+	if !d.ModTime.IsZero() {
+		if err := os.Chtimes(d.f.Name(), d.ModTime, d.ModTime); err != nil {
+			return explain("setting the time of", d.Path, err)
+		}
+	}
 	synced := make(chan error, 1)
-	go func() { synced <- Sync(d.f) }()
+	go func() {
+		if d.Lax {
+			synced <- nil
+			return
+		}
+		synced <- Sync(d.f)
+	}()
 	if check != nil {
 		err = check(d.f.Name())
 	}
@@ -153,12 +161,6 @@ func (d *draft) settle(check func(tmp string) error) (err error) {
 		return err
 	}
 	Step("checked")
-	// Not earlier, so that Sweep sees for as long as possible that the file is new.
-	if !d.ModTime.IsZero() {
-		if err := errors.Join(os.Chtimes(d.f.Name(), d.ModTime, d.ModTime), Sync(d.f)); err != nil {
-			return explain("setting the time of", d.Path, err)
-		}
-	}
 	if err := d.f.Close(); err != nil {
 		return explain("writing", d.Path, err)
 	}

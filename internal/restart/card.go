@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,14 +41,9 @@ type Options struct {
 	Live    bool         // the session is being written now, for instance by the agent that asks for the card
 }
 
-// Source is a session that can be read.
-type Source interface {
-	Reader(ctx context.Context) (io.ReadCloser, error)
-}
-
 // Make makes the card of a session and its lint result. The error is ctx's, or what kept the session from being read; a
 // compressed stream that is truncated or damaged is read up to that point.
-func Make(ctx context.Context, src Source, result *lint.Result, opts Options) (*Card, error) {
+func Make(ctx context.Context, src timeline.Source, result *lint.Result, opts Options) (*Card, error) {
 	sent, err := timeline.Sent(ctx, src, result, opts.Lint)
 	if err != nil {
 		return nil, err

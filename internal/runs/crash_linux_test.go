@@ -25,18 +25,18 @@ func TestPlayCrash(t *testing.T) {
 	r := begin(t)
 	switch os.Getenv("HIST_TEST_CRASH_AT") {
 	case "check":
-		rel, sha, _ := r.Backup(ctx, path)
+		rel, sha, _ := r.backupOf(ctx, path)
 		f := File{Source: path, Target: path, Mode: InPlace, SHA256Before: sha, Backup: rel, ModTimeBefore: old}
 		r.Publish(ctx, &f, publish.Target{Path: path, Replace: true}, text(after), publish.Checks{Content: func(string) error { die(); return nil }})
 	case "last check":
 		inPlace(t, r, path, func() error { die(); return nil })
 	case "renamed":
-		rel, sha, _ := r.Backup(ctx, path)
+		rel, sha, _ := r.backupOf(ctx, path)
 		f := File{Source: path, Target: path, Mode: InPlace, SHA256Before: sha, Backup: rel, ModTimeBefore: old}
 		inPlaceUnconfirmed(t, r, f)
 		die()
 	case "backup":
-		r.Backup(ctx, path)
+		r.backupOf(ctx, path)
 		die()
 	case "undo":
 		inPlace(t, r, path, nil)
@@ -66,8 +66,8 @@ func TestCrash(t *testing.T) {
 		content string // of the session after the crash
 		undo    error
 	}{
-		{"backup", before, ErrNothing},
-		{"check", before, ErrNothing},
+		{"backup", before, ErrUnrecorded},
+		{"check", before, ErrUnrecorded},
 		{"last check", before, ErrNothing},
 		{"renamed", after, nil},
 		{"undo", before, nil},

@@ -186,7 +186,7 @@ func hashAt(ctx context.Context, path string) (*source.Source, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	sha, _, err := hashOf(ctx, s)
+	sha, err := HashOf(ctx, s)
 	return s, sha, err
 }
 

@@ -10,14 +10,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/publish"
-	"github.com/hist-cli/hist/internal/regular"
 )
 
-// journalName is the file of a run to which each step adds an entry, so that in a run of many files the last one costs no
-// more to record than the first.
+// journalName is the file of a run to which each step behind the first one adds an entry, so that in a run of many files the last one
+// costs no more to record than the second.
 const journalName = "files.jsonl"
 
 // entry is one step of a run. Exactly one of File, Dropped and UndoneAt is set.
@@ -70,8 +71,8 @@ func (r *Run) note(e entry, sync bool) error {
 }
 
 func (r *Run) add(e entry, sync bool) error {
-	if r.Manifest.Schema < schema {
-		return r.saveOld()
+	if r.last == "" || r.Manifest.Schema == 1 {
+		return r.save()
 	}
 	text, err := json.Marshal(e)
 	if err != nil {
@@ -97,36 +98,69 @@ func (r *Run) add(e entry, sync bool) error {
 		}
 		r.torn = 0
 	}
-	if _, err := f.WriteAt(line, r.size); err != nil {
-		return errors.Join(err, f.Truncate(r.size))
-	}
-	if sync {
-		if err := publish.Sync(f); err != nil {
-			return err
-		}
-	}
+	_, err = f.WriteAt(line, r.size)
 	if r.size == 0 {
-		if err := publish.SyncDir(r.dir); err != nil {
-			return err
-		}
+		r.named.Store(true)
+	}
+	if err == nil && sync {
+		err = r.sync(f)
+	}
+	if err != nil {
+		return errors.Join(err, f.Truncate(r.size))
 	}
 	r.size, r.last = r.size+int64(len(line)), sum
 	return f.Close()
 }
 
-// saveOld rewrites the manifest of version 1, which lists the files itself.
-func (r *Run) saveOld() error {
-	data, err := json.MarshalIndent(r.Manifest, "", "  ")
+// sync makes the journal durable, and the names in the run's directory that its entries name.
+func (r *Run) sync(journal *os.File) error {
+	if err := publish.Sync(journal); err != nil {
+		return err
+	}
+	if !r.named.Swap(false) {
+		return nil
+	}
+	err := publish.SyncDir(r.dir)
+	if err != nil {
+		r.named.Store(true)
+	}
+	return err
+}
+
+// save writes the manifest, which lists the files that there are so far: of a run of one file, it is the whole record of what is about to
+// happen, and one file and one directory to sync. That directory's other names become durable with it.
+func (r *Run) save() error {
+	data, err := r.Manifest.text()
 	if err != nil {
 		return err
 	}
-	return r.write(manifestName, append(data, '\n'))
+	if err := r.write(manifestName, data, false); err != nil {
+		return err
+	}
+	r.named.Store(false)
+	r.last = seal("", data)
+	return nil
+}
+
+// text is the form in which a manifest is written: from version 3 on it has its own hash in it, as its last field.
+func (m *Manifest) text() ([]byte, error) {
+	data, err := json.MarshalIndent(manifestFile{Manifest: *m}, "", "  ")
+	if err == nil && m.Schema == schema {
+		data, err = json.MarshalIndent(manifestFile{*m, seal("", data)}, "", "  ")
+	}
+	return append(data, '\n'), err
+}
+
+// sealedBy says whether the hash in a manifest's text is that of the text itself, as it stands there, without the hash.
+func sealedBy(sha string, text []byte) bool {
+	rest, ok := bytes.CutSuffix(text, fmt.Appendf(nil, ",\n  \"sha256\": \"%s\"\n}\n", sha))
+	return ok && sha == seal("", slices.Concat(rest, []byte("\n}")))
 }
 
 // readJournal applies the journal from its first line on. A last line without a newline was cut off by a crash.
 func (r *Run) readJournal() error {
 	path := filepath.Join(r.dir, journalName)
-	data, err := regular.ReadFile(path)
+	data, err := disk.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

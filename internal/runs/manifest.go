@@ -7,9 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// schema is the version of the record that this package writes: manifest.json identifies the run, and the journal says what
-// happened to its files. In version 1, which can still be read and undone, the manifest listed the files itself.
-const schema = 2
+// schema is the version of the record that this package writes: manifest.json identifies the run and lists its first file, and the journal
+// says what happened after that. Older ones can still be read and undone: in version 2 the journal listed the first file, too, and in
+// version 1 the manifest listed all, and was written anew at each step.
+const schema = 3
 
 // The ways in which a repaired file reaches the disk.
 const (
@@ -20,7 +21,7 @@ const (
 	View      = "view"       // the file stayed as it was; rows about it in its client's database were cleared
 )
 
-// Manifest is the record of a run. Its JSON form is manifest.json of version 1.
+// Manifest is the record of a run. Its JSON form is that of manifest.json.
 type Manifest struct {
 	Schema   int       `json:"schema"`
 	Run      string    `json:"run"`  // its id, which is also the name of its directory
@@ -29,7 +30,7 @@ type Manifest struct {
 	Started  time.Time `json:"started"`
 	UndoneAt time.Time `json:"undone_at,omitzero"` // when the last file was undone; zero: not undone
 	Files    []File    `json:"files"`
-	CutOff   bool      `json:"-"` // set by Load and ListSettled: the run ended during a repair in place, and the file is not the original
+	CutOff   bool      `json:"-"` // not recorded: the run ended during a repair in place, and the file is not the original, as Load and ListSettled find, or it keeps an original of which no record says more
 }
 
 // State is what can still be done about a run.
@@ -65,6 +66,9 @@ func (m *Manifest) State() State {
 	return Nothing
 }
 
+// Unrecorded says whether the run keeps an original, but no record of what it did.
+func (m *Manifest) Unrecorded() bool { return m.CutOff && len(m.Files) == 0 }
+
 // Live says whether the run keeps something that may still be needed.
 func (s State) Live() bool { return s != WasUndone && s != Nothing }
 
@@ -95,19 +99,17 @@ type File struct {
 	Undone        bool        `json:"undone,omitempty"`
 }
 
-// head is the content of a run's manifest.json, which is written once.
-type head struct {
-	Schema  int       `json:"schema"`
-	Run     string    `json:"run"`
-	Tool    string    `json:"tool"`
-	Version string    `json:"version"`
-	Started time.Time `json:"started"`
+// manifestFile is the content of a run's manifest.json. SHA256 is the hash of the text without it; versions before 3 have none.
+type manifestFile struct {
+	Manifest
+	SHA256 string `json:"sha256,omitempty"`
 }
 
 // rawPaths holds paths that are not valid UTF-8, which JSON would change.
 type rawPaths struct {
 	SourceBytes []byte `json:"source_bytes,omitempty"`
 	TargetBytes []byte `json:"target_bytes,omitempty"`
+	HomeBytes   []byte `json:"home_bytes,omitempty"`
 }
 
 type plainFile File
@@ -123,6 +125,9 @@ func (f File) MarshalJSON() ([]byte, error) {
 	}
 	if !utf8.ValidString(f.Target) {
 		out.TargetBytes = []byte(f.Target)
+	}
+	if !utf8.ValidString(f.Home) {
+		out.HomeBytes = []byte(f.Home)
 	}
 	return json.Marshal(out)
 }
@@ -142,6 +147,9 @@ func (f *File) UnmarshalJSON(b []byte) error {
 	}
 	if in.TargetBytes != nil {
 		f.Target = string(in.TargetBytes)
+	}
+	if in.HomeBytes != nil {
+		f.Home = string(in.HomeBytes)
 	}
 	return nil
 }

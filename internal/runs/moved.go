@@ -73,7 +73,7 @@ func (r *Run) keepDatabase(ctx context.Context, path, home string, info fs.FileI
 	if f.Shared, f.SharedSHA256, err = r.backupIfThere(ctx, path+sharedSuffix); err != nil {
 		return f, err
 	}
-	if f.Backup, f.SHA256Before, err = r.Backup(ctx, path); err != nil {
+	if f.Backup, f.SHA256Before, err = r.backupOf(ctx, path); err != nil {
 		return f, err
 	}
 	for _, name := range []string{f.Backup, f.Log, f.Shared} {
@@ -120,7 +120,16 @@ func (r *Run) backupIfThere(ctx context.Context, path string) (rel, sha string, 
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return "", "", nil
 	}
-	return r.Backup(ctx, path)
+	return r.backupOf(ctx, path)
+}
+
+// backupOf is Backup for a file that nobody has opened yet.
+func (r *Run) backupOf(ctx context.Context, path string) (rel, sha string, err error) {
+	s, err := source.Open(path)
+	if err != nil {
+		return "", "", fmt.Errorf("keeping the original: %w", err)
+	}
+	return r.Backup(ctx, s)
 }
 
 // databaseBack is what an undo knows of a database that was moved away.

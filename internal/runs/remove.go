@@ -57,7 +57,7 @@ func (r *Run) Forget() error {
 	if r.has(forgetting) {
 		return nil
 	}
-	return r.write(forgetting, []byte(strconv.Itoa(os.Getpid())))
+	return r.write(forgetting, []byte(strconv.Itoa(os.Getpid())), false)
 }
 
 // RemoveForgotten removes the marked records of processes that have ended.

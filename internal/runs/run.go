@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/source"
@@ -21,23 +22,20 @@ var ErrKept = errors.New("the run holds what is needed to undo a repair")
 type Run struct {
 	Manifest Manifest
 	dir      string
-	count    int    // how many backups were made
-	size     int64  // length of the journal's complete lines, in bytes
-	torn     int64  // length of an incomplete line after them, which a crash cut off, in bytes
-	last     string // SHA-256 of the journal's last line; of the manifest if there is none
+	count    int         // how many backups were made
+	size     int64       // length of the journal's complete lines, in bytes
+	torn     int64       // length of an incomplete line after them, which a crash cut off, in bytes
+	last     string      // SHA-256 of the journal's last line; of the manifest if there is none, and "" if that is not written yet
+	named    atomic.Bool // the directory has names that were not synced
 }
 
 // Path returns the absolute path of the run's directory.
 func (r *Run) Path() string { return r.dir }
 
-// Backup copies the bytes of the file src, as they are stored, into the run and syncs the copy. It returns the copy's name
-// in the run, for File.Backup, and the SHA-256 of the bytes. If the file changes meanwhile the error is source.ErrChanged. Publish
-// may be called meanwhile, if its check of the content waits for it.
-func (r *Run) Backup(ctx context.Context, src string) (rel, sha string, err error) {
-	s, err := source.Open(src)
-	if err != nil {
-		return "", "", fmt.Errorf("keeping the original: %w", err)
-	}
+// Backup copies the bytes of a file, as they are stored, into the run and syncs the copy; its name becomes durable with the record that
+// mentions it. It returns the copy's name in the run, for File.Backup, and the SHA-256 of the bytes. If the file changes meanwhile the
+// error is source.ErrChanged. Publish may be called meanwhile, if its check of the content waits for it.
+func (r *Run) Backup(ctx context.Context, s *source.Source) (rel, sha string, err error) {
 	in, err := s.Raw(ctx)
 	if err != nil {
 		return "", "", fmt.Errorf("keeping the original: %w", err)
@@ -49,7 +47,7 @@ func (r *Run) Backup(ctx context.Context, src string) (rel, sha string, err erro
 		rel = fmt.Sprintf("original-%d-%s", r.count, safeName(s.Name))
 		f, err = r.create(rel)
 		if err != nil && !errors.Is(err, os.ErrExist) {
-			return "", "", fmt.Errorf("keeping the original of %s: %w", src, room(err))
+			return "", "", fmt.Errorf("keeping the original of %s: %w", s.Path, room(err))
 		}
 	}
 	defer func() {
@@ -60,10 +58,10 @@ func (r *Run) Backup(ctx context.Context, src string) (rel, sha string, err erro
 	}()
 	kept := sum.NewTee(f)
 	if _, err = copyTo(kept, in, s.Size()); err != nil {
-		return "", "", fmt.Errorf("keeping the original of %s in %s: %w", src, r.dir, room(err))
+		return "", "", fmt.Errorf("keeping the original of %s in %s: %w", s.Path, r.dir, room(err))
 	}
 	if err = finish(f); err != nil {
-		return "", "", fmt.Errorf("keeping the original of %s in %s: %w", src, r.dir, room(err))
+		return "", "", fmt.Errorf("keeping the original of %s in %s: %w", s.Path, r.dir, room(err))
 	}
 	if err = s.Changed(); err != nil {
 		return "", "", err
@@ -71,9 +69,15 @@ func (r *Run) Backup(ctx context.Context, src string) (rel, sha string, err erro
 	return rel, kept.Sum.Hex(), nil
 }
 
-// SetAside creates a file in the run for bytes that leave the session, and returns its name, for File.SetAside. Close syncs
-// it to the disk, and its error must be checked.
+// SetAside creates a file in the run for bytes that leave the session, and returns its name, for File.SetAside. It is not synced: the
+// original has these bytes, too, and is either left where it is or kept by Backup.
 func (r *Run) SetAside(name string) (io.WriteCloser, string, error) {
+	f, rel, err := r.createFor(name)
+	return &hinting{f}, rel, err
+}
+
+// createFor creates a file whose name is made of a session's.
+func (r *Run) createFor(name string) (*os.File, string, error) {
 	rel := safeName(name)
 	f, err := r.create(rel)
 	for n := 2; errors.Is(err, os.ErrExist); n++ {
@@ -83,20 +87,20 @@ func (r *Run) SetAside(name string) (io.WriteCloser, string, error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("creating a file for what is set aside: %w", room(err))
 	}
-	return &synced{f}, rel, nil
+	return f, rel, nil
 }
 
 // KeepRows creates a file in the run for what a client's database holds about a session, before any of it is changed. write
 // fills it; the returned name and SHA-256 are for File.Rows and File.RowsSHA256. If write writes nothing there is no file,
-// and the name is empty.
+// and the name is empty. It may be the only copy: it is synced, and its name becomes durable with the record that mentions it.
 func (r *Run) KeepRows(session string, write func(w io.Writer) error) (rel, sha string, err error) {
-	w, rel, err := r.SetAside(session + ".rows.jsonl")
+	w, rel, err := r.createFor(session + ".rows.jsonl")
 	if err != nil {
 		return "", "", err
 	}
 	tee := sum.NewTee(w)
-	if err = write(tee); err == nil {
-		err = w.Close()
+	if err = room(write(tee)); err == nil {
+		err = room(finish(w))
 	} else {
 		w.Close()
 	}
@@ -130,14 +134,14 @@ func (r *Run) Beside(f File, change func() error) error {
 	return err
 }
 
-// WriteReport writes a report on a session into the run, completely or not at all. The file's name is made of the session's
-// name and kind. Other methods may be called meanwhile, and this one for other kinds.
+// WriteReport writes a report on a session into the run, completely or not at all unless the power fails. The file's name is made of the
+// session's name and kind.
 func (r *Run) WriteReport(session, kind string, data []byte) error {
 	name := safeName(session) + kind
 	for n := 2; r.has(name); n++ {
 		name = fmt.Sprintf("%d-%s%s", n, safeName(session), kind)
 	}
-	return r.write(name, data)
+	return r.write(name, data, true)
 }
 
 // has says whether the run has a file of that name.
@@ -270,11 +274,7 @@ func (r *Run) published(at int, err error) error {
 
 // HashRest returns the SHA-256 of a file's bytes as they are stored, in hexadecimal. begun has already taken in the bytes
 // before the offset from.
-func HashRest(ctx context.Context, path string, begun *sum.Sum, from int64) (sha string, err error) {
-	s, err := source.Open(path)
-	if err != nil {
-		return "", err
-	}
+func HashRest(ctx context.Context, s *source.Source, begun *sum.Sum, from int64) (sha string, err error) {
 	in, err := s.Raw(ctx)
 	if err != nil {
 		return "", err
@@ -291,29 +291,25 @@ func Hash(ctx context.Context, path string) (sha string, size int64, err error) 
 	if err != nil {
 		return "", 0, err
 	}
-	return hashOf(ctx, s)
+	sha, err = HashOf(ctx, s)
+	return sha, s.Size(), err
 }
 
-func hashOf(ctx context.Context, s *source.Source) (string, int64, error) {
-	in, err := s.Raw(ctx)
-	if err != nil {
-		return "", 0, err
-	}
-	defer in.Close()
-	all := sum.New()
-	n, err := copyTo(all, in, s.Size())
-	return all.Hex(), n, err
+// HashOf is Hash for a file that is open.
+func HashOf(ctx context.Context, s *source.Source) (sha string, err error) {
+	return HashRest(ctx, s, sum.New(), 0)
 }
 
 func (r *Run) create(name string) (*os.File, error) {
 	if !plainName(name) {
 		return nil, fmt.Errorf("%q is not the name of a file in the run", name)
 	}
+	r.named.Store(true)
 	return os.OpenFile(filepath.Join(r.dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-func (r *Run) write(name string, data []byte) error {
-	t := publish.Target{Path: filepath.Join(r.dir, name), Replace: true}
+func (r *Run) write(name string, data []byte, lax bool) error {
+	t := publish.Target{Path: filepath.Join(r.dir, name), Replace: true, Lax: lax}
 	return publish.Write(context.Background(), t, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
@@ -325,23 +321,20 @@ func copyTo(w io.Writer, r io.Reader, size int64) (int64, error) {
 	return io.CopyBuffer(w, struct{ io.Reader }{r}, make([]byte, max(512, min(size, 1<<20))))
 }
 
-// finish syncs a file and its directory entry to the disk, and closes it.
+// finish syncs what a file holds to the disk, and closes it.
 func finish(f *os.File) error {
-	if err := errors.Join(publish.Sync(f), f.Close()); err != nil {
-		return err
-	}
+	err := errors.Join(publish.Sync(f), f.Close())
 	publish.Step("kept " + filepath.Ext(f.Name()))
-	return publish.SyncDir(filepath.Dir(f.Name()))
+	return err
 }
 
-type synced struct{ *os.File }
+// hinting says of a full disk what to do.
+type hinting struct{ *os.File }
 
-func (s *synced) Write(b []byte) (int, error) {
-	n, err := s.File.Write(b)
+func (h *hinting) Write(b []byte) (int, error) {
+	n, err := h.File.Write(b)
 	return n, room(err)
 }
-
-func (s *synced) Close() error { return room(finish(s.File)) }
 
 // room says of an error what to do where the disk with the records is full, which need not be that of the session.
 func room(err error) error {

@@ -17,9 +17,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/publish"
-	"github.com/hist-cli/hist/internal/regular"
-	"github.com/hist-cli/hist/internal/statedir"
 )
 
 // What callers must tell apart; test with errors.Is.
@@ -49,14 +48,14 @@ var (
 
 // Dir returns the directory of all runs, whether or not it exists.
 func Dir() (string, error) {
-	dir, err := statedir.Path()
+	dir, err := disk.StateDir()
 	if err != nil {
 		return "", fmt.Errorf("finding a place for the record of repairs (set XDG_STATE_HOME): %w", err)
 	}
 	return filepath.Join(dir, "runs"), nil
 }
 
-// New begins a run of this version of hist: it creates the run's directory, with a manifest that lists no files.
+// New begins a run of this version of hist: it creates the run's directory. The manifest is written with the run's first file.
 func New(version string) (*Run, error) {
 	root, err := Dir()
 	if err != nil {
@@ -81,28 +80,12 @@ func New(version string) (*Run, error) {
 		r := &Run{dir: dir, Manifest: Manifest{
 			Schema: schema, Run: id, Tool: "hist", Version: version, Started: now, Files: []File{},
 		}}
-		err = r.writeHead()
-		if err == nil {
-			err = publish.SyncDir(root)
-		}
-		if err != nil {
+		if err := publish.SyncDir(root); err != nil {
 			os.RemoveAll(dir)
 			return nil, fmt.Errorf("beginning a record of this repair: %w", err)
 		}
 		return r, nil
 	}
-}
-
-// writeHead writes the manifest, whose hash the journal's first line continues.
-func (r *Run) writeHead() error {
-	m := &r.Manifest
-	data, err := json.MarshalIndent(head{m.Schema, m.Run, m.Tool, m.Version, m.Started}, "", "  ")
-	if err != nil {
-		return err
-	}
-	data = append(data, '\n')
-	r.last = seal("", data)
-	return r.write(manifestName, data)
 }
 
 // List returns the manifests of all runs, newest first. A run whose manifest cannot be read is left out and named in
@@ -280,7 +263,7 @@ func all() ([]*Run, []Unread) {
 		dir := filepath.Join(root, e.Name())
 		r, err := read(dir)
 		if errors.Is(err, fs.ErrNotExist) && !begun(dir) {
-			continue // it ended before its manifest was written
+			continue // it has only just begun
 		}
 		if err != nil {
 			bad = append(bad, Unread{e.Name(), err})
@@ -294,7 +277,7 @@ func all() ([]*Run, []Unread) {
 	return runs, bad
 }
 
-// begun says whether a run's directory holds more than a temporary file of its manifest.
+// begun says whether a run's directory holds more than a temporary file.
 func begun(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	return err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") })
@@ -317,13 +300,18 @@ func Report(run, session string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return regular.ReadFile(filepath.Join(root, run, safeName(session)+".report.json"))
+	return disk.ReadFile(filepath.Join(root, run, safeName(session)+".report.json"))
 }
 
 // parse is read without the advice.
 func parse(dir string) (*Run, error) {
 	path := filepath.Join(dir, manifestName)
-	data, err := regular.ReadFile(path)
+	data, err := disk.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) && begun(dir) {
+		if r, ok := unrecorded(dir); ok {
+			return r, nil
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the record of a repair: %w", err)
 	}
@@ -334,29 +322,15 @@ func parse(dir string) (*Run, error) {
 	if err := json.Unmarshal(data, &of); err != nil {
 		return nil, damaged(err)
 	}
-	r := &Run{dir: dir, last: seal("", data)}
-	switch {
-	case of.Schema > schema:
+	if of.Schema > schema {
 		return nil, fmt.Errorf("%s: %w (schema %d)", path, ErrNewer, of.Schema)
-	case of.Schema == schema:
-		var h head
-		if err := strict(data, &h); err != nil {
-			return nil, damaged(err)
-		}
-		r.Manifest = Manifest{Schema: h.Schema, Run: h.Run, Tool: h.Tool, Version: h.Version, Started: h.Started, Files: []File{}}
-	case of.Schema == 1:
-		if err := strict(data, &r.Manifest); err != nil {
-			return nil, damaged(err)
-		}
-		for i := range r.Manifest.Files {
-			if err := r.Manifest.Files[i].check(); err != nil {
-				return nil, damaged(err)
-			}
-		}
-	default:
-		return nil, damaged(fmt.Errorf("there is no schema %d", of.Schema))
 	}
-	switch m := &r.Manifest; {
+	m, err := decode(data)
+	if err != nil {
+		return nil, damaged(err)
+	}
+	r := &Run{dir: dir, last: seal("", data), Manifest: *m}
+	switch {
 	case m.Run != filepath.Base(dir):
 		return nil, damaged(fmt.Errorf("it says that it belongs to run %q", m.Run))
 	case m.Tool != "hist":
@@ -364,10 +338,53 @@ func parse(dir string) (*Run, error) {
 	case m.Started.IsZero():
 		return nil, damaged(errors.New("it does not say when the run began"))
 	}
-	if r.Manifest.Schema < schema {
+	if m.Schema == 1 {
 		return r, nil
 	}
 	return r, r.readJournal()
+}
+
+// decode reads a manifest of this version or an older one, and checks its files.
+func decode(data []byte) (*Manifest, error) {
+	in := manifestFile{Manifest: Manifest{Files: []File{}}}
+	if err := strict(data, &in); err != nil {
+		return nil, err
+	}
+	m := &in.Manifest
+	switch {
+	case m.Schema < 1 || m.Schema > schema:
+		return nil, fmt.Errorf("there is no schema %d", m.Schema)
+	case m.Schema == schema && !sealedBy(in.SHA256, data) || m.Schema < schema && in.SHA256 != "":
+		return nil, errors.New("its hash does not match")
+	case m.Schema == 2 && len(m.Files) > 0:
+		return nil, errors.New("it lists files, which the journal does")
+	}
+	for i := range m.Files {
+		if err := m.Files[i].check(); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// unrecorded is a run without a record; ok is false if it has surely lost it: then its journal is there, or a report, which are
+// written behind the record. If it keeps an original or rows, it ended before it had a record, and so before it changed anything, or it
+// has lost that; which of the two is not known, so that it counts as cut off.
+func unrecorded(dir string) (r *Run, ok bool) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, false
+	}
+	id := filepath.Base(dir)
+	r = &Run{dir: dir, Manifest: Manifest{Schema: schema, Run: id, Tool: "hist", Started: Unread{Run: id}.Started(), Files: []File{}}}
+	for _, e := range entries {
+		name := e.Name()
+		if name == journalName || strings.HasSuffix(name, ".report.json") || strings.HasSuffix(name, ".report.html") {
+			return nil, false
+		}
+		r.Manifest.CutOff = r.Manifest.CutOff || strings.HasPrefix(name, "original-") || strings.HasSuffix(name, ".rows.jsonl")
+	}
+	return r, true
 }
 
 // plainName says whether name is a plain file name, without any directory.

@@ -25,6 +25,8 @@ var (
 	ErrUndone = errors.New("the run is undone already")
 	// ErrNothing says that the run published no file.
 	ErrNothing = errors.New("the run changed nothing")
+	// ErrUnrecorded says that the run keeps an original, but no record of what it did, if it did anything.
+	ErrUnrecorded = errors.New("there is nothing to undo by, because no record says what it did; save what you need of what it keeps, then remove it")
 	// ErrBackup says that the kept original is missing or damaged; nothing was changed.
 	ErrBackup = errors.New("the kept original is not what it was")
 )
@@ -137,6 +139,9 @@ func (m *Manifest) Undoable(ctx context.Context) (can, pending int) {
 func (r *Run) steps(ctx context.Context, claims Claims, only []func(*File) bool) ([]*undoing, error) {
 	if !r.Manifest.UndoneAt.IsZero() {
 		return nil, fmt.Errorf("run %s: %w, on %s", r.Manifest.Run, ErrUndone, r.Manifest.UndoneAt.Format(time.RFC3339))
+	}
+	if r.Manifest.Unrecorded() {
+		return nil, fmt.Errorf("%s: %w", r.dir, ErrUnrecorded)
 	}
 	if err := r.settle(ctx); err != nil {
 		return nil, err

@@ -85,7 +85,7 @@ func TestUndoOtherName(t *testing.T) {
 		zst := put(t, filepath.Join(dir, "a.jsonl.zst"), "not really zstd")
 		plain := filepath.Join(dir, "a.jsonl")
 		r := begin(t)
-		rel, sha, err := r.Backup(ctx, zst)
+		rel, sha, err := r.backupOf(ctx, zst)
 		if err != nil {
 			t.Fatal(err)
 		}

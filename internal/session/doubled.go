@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/tidwall/gjson"
 )
@@ -38,6 +39,80 @@ func DoubledMembers(line []byte) []Doubled {
 		level = below
 	}
 	return found
+}
+
+// DoubledInList is the offset of the first key that an object of a list, or of a list in one of these, has for the second time; -1 if
+// there is none. Clients write such objects three lists deep, with few keys; what lies deeper, or behind more, is not looked at.
+func DoubledInList(raw []byte) int { return doubledIn(gjson.ParseBytes(raw), 4) }
+
+// manyKeys is more than clients give an object of a list.
+const manyKeys = 64
+
+func doubledIn(list gjson.Result, depth int) int {
+	at := -1
+	list.ForEach(func(_, part gjson.Result) bool {
+		var room [16]string
+		keys := room[:0]
+		part.ForEach(func(key, value gjson.Result) bool {
+			switch {
+			case !part.IsObject() || len(keys) == manyKeys:
+				return false
+			case slices.Contains(keys, key.Str):
+				at = key.Index
+			case value.IsArray() && depth > 1:
+				at = doubledIn(value, depth-1)
+			}
+			keys = append(keys, key.Str)
+			return at < 0
+		})
+		return at < 0
+	})
+	return at
+}
+
+// Tells counts what stands in a record that holds a message: of the members that its type must have, of its id, role and content, and
+// of those that the content's blocks must have by their types. What is null or empty does not count, and an object counts twice.
+func Tells(record gjson.Result, needed, neededIn map[string][]string) (n int) {
+	count := func(in gjson.Result, members ...string) {
+		for _, m := range members {
+			v := in.Get(m)
+			if len(v.Raw) > len(`""`) && v.Type != gjson.Null {
+				n++
+			}
+			if v.IsObject() {
+				n++
+			}
+		}
+	}
+	count(record, needed[record.Get("type").String()]...)
+	message := record.Get("message")
+	count(message, "id", "role", "content")
+	message.Get("content").ForEach(func(_, block gjson.Result) bool {
+		wanted, known := neededIn[block.Get("type").String()]
+		if count(block, wanted...); known {
+			n++
+		}
+		return true
+	})
+	return n
+}
+
+// Texts are the texts in a member as a Doubled cuts it, as they are in the line, quotes included; names, which are no texts, are left out.
+func Texts(member []byte, isName func(key []byte) bool) (list [][]byte) {
+	var add func(of gjson.Result)
+	add = func(of gjson.Result) {
+		of.ForEach(func(key, v gjson.Result) bool {
+			switch {
+			case v.IsObject() || v.IsArray():
+				add(v)
+			case v.Type == gjson.String && len(v.Str) > 0 && !isName([]byte(key.Str)):
+				list = append(list, []byte(v.Raw))
+			}
+			return true
+		})
+	}
+	add(gjson.ParseBytes(slices.Concat([]byte{'{'}, bytes.Trim(member, ", \t\r\n"), []byte{'}'})))
+	return list
 }
 
 // memberCut takes out the member at line[start:end], with the comma behind it or else the one in front.

@@ -40,7 +40,10 @@ func (f *Flips) Keys(object gjson.Result, wanted ...string) {
 	}
 }
 
-// Value notes a text that differs from one of several words in one bit.
+// LostByte stands for a byte of a name that is not known: any other one may have been there.
+const LostByte = 0x7f
+
+// Value notes a text that differs from one of several words in one bit, or has lost bytes of it.
 func (f *Flips) Value(text gjson.Result, words ...string) {
 	if text.Type != gjson.String {
 		return
@@ -52,7 +55,8 @@ func (f *Flips) Value(text gjson.Result, words ...string) {
 	}
 }
 
-// FlippedAt is the 0-based index of the only byte in which two words differ, if that is by one bit; otherwise -1.
+// FlippedAt is the 0-based index of the only byte in which two words differ, if that is by one bit, or of the first lost one of a, if it
+// differs in nothing else; otherwise -1.
 func FlippedAt(a, b string) int {
 	if len(a) != len(b) {
 		return -1
@@ -60,7 +64,9 @@ func FlippedAt(a, b string) int {
 	at := -1
 	for i := range len(a) {
 		switch {
-		case a[i] == b[i]:
+		case a[i] == b[i], a[i] == LostByte && at >= 0 && a[at] == LostByte:
+		case a[i] == LostByte && at < 0:
+			at = i
 		case at >= 0 || bits.OnesCount8(a[i]^b[i]) != 1:
 			return -1
 		default:

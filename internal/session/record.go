@@ -91,7 +91,7 @@ type Record struct {
 	Open    bool         // no newline ends it
 	Passed  int64        // how many bytes of an unreadable line come after Raw and are not held, because the line is too long
 	Torn    bool         // the line was cut, and hist closed the record there
-	Holed   bool         // NULs were taken out of it, so something may have stood there
+	Holed   int          // how many NULs were taken out of its line: something may have stood there
 	Refused bool         // the client can't read it, although it is JSON
 	From    string       // of a lost record: the file that holds it; empty for the client's database
 	// Original is the physical line or lines that Raw was read from, without the last newline.
@@ -171,6 +171,9 @@ type Decoder interface {
 	// Weigh says how much a decoded record tells: more if the client can read it, so that of two readings of a line the right one can
 	// be told; negative if that is never known.
 	Weigh(rec *Record) int
+	// Doubled is the offset in rec.Raw of a key that stands twice in an object of a list, where a Scanner does not compare keys; -1 if
+	// there is none.
+	Doubled(rec *Record) int
 	// MaxDepth is how deep brackets may be nested for the client's JSON reader, which drops a record that goes deeper; 0 if
 	// there is no limit.
 	MaxDepth() int
@@ -182,6 +185,16 @@ type Decoder interface {
 type Preparer interface {
 	// Prepare returns what does that, after Decode, to Record.Prepared. Each goroutine needs one of its own.
 	Prepare() func(rec *Record)
+}
+
+// Modernizer is a Decoder that knows what others write instead of its client's records.
+type Modernizer interface {
+	// Modernize makes of a decoded record that the client does not read, though all of it is there, one that it reads. what says in words
+	// what was wrong; it is "" if nothing was. before is the When of the newest record in front of it that has one; guessed says that it was
+	// needed.
+	Modernize(rec *Record, before []byte) (line []byte, what string, guessed bool)
+	// When is the time of a decoded record as its line has it, empty if it has none.
+	When(rec *Record) []byte
 }
 
 // Speller is a Decoder that knows the keys that its records must have.

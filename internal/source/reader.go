@@ -27,8 +27,8 @@ const (
 // the context's error.
 //
 // For a plain file the value also implements io.ReaderAt. It ends at the size that the file had at Open; if the file is
-// shorter by now the error is ErrChanged. A damaged zstd stream delivers everything that can be decoded and then ErrCorrupt; one that
-// unpacks to far more than a session would, ErrWindow.
+// shorter by now the error is ErrChanged. A damaged zstd stream delivers everything that can be decoded and then ErrCorrupt, with
+// ErrUncompressed if its end was not compressed and has been delivered, too; one that unpacks to far more than a session would, ErrWindow.
 // Every reader has a method Consumed() int64, which says how many bytes of Size it has used so far and may be called from
 // another goroutine.
 func (s *Source) Reader(ctx context.Context) (io.ReadCloser, error) {
@@ -61,6 +61,10 @@ func (s *Source) plain(ctx context.Context) (*plainReader, error) {
 		return nil, err
 	}
 	p := &plainReader{ctx: ctx, path: s.Path, size: s.size, all: &s.read}
+	if s.held != nil {
+		p.at = bytes.NewReader(s.held)
+		return p, nil
+	}
 	if s.Real == "" {
 		if s.spool == nil {
 			return nil, fmt.Errorf("%s: read after close", s.Path)
@@ -104,14 +108,15 @@ func (s *Source) only(ctx context.Context) (io.ReadCloser, error) {
 
 // decode puts a zstd decoder with bounded memory on r.
 func (s *Source) decode(r io.Reader, closeRaw func() error, used *atomic.Int64) (io.ReadCloser, error) {
-	d, err := newDecoder(r)
+	last := &lastRead{Reader: r}
+	d, err := newDecoder(last)
 	if err != nil {
 		if closeRaw != nil {
 			closeRaw()
 		}
 		return nil, s.zstdError(err, 0)
 	}
-	return &zstdReader{source: s, d: d, raw: closeRaw, counter: counter{used}}, nil
+	return &zstdReader{source: s, d: d, in: last, raw: closeRaw, counter: counter{used}}, nil
 }
 
 // newDecoder returns a zstd decoder that uses no more memory than maxWindow.
@@ -129,6 +134,8 @@ func (s *Source) zstdError(err error, delivered int64) error {
 		return err
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		return fmt.Errorf("%s: %w: more than %d MiB; unpack it by hand with zstd -d --long=31 and name the result", s.Path, ErrWindow, maxWindow>>20)
+	case errors.Is(err, ErrUncompressed):
+		return fmt.Errorf("%s: %w: %w", s.Path, ErrCorrupt, ErrUncompressed)
 	case !s.Magic:
 		return fmt.Errorf("%s: %w: its name ends in .zst, but it does not begin like zstd", s.Path, ErrCorrupt)
 	case errors.Is(err, io.ErrUnexpectedEOF):
@@ -231,20 +238,58 @@ func (c *streamReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// lastRead keeps the last bytes that were read.
+type lastRead struct {
+	io.Reader
+	bytes [4]byte
+}
+
+// Read is io.Reader's.
+func (l *lastRead) Read(b []byte) (int, error) {
+	n, err := l.Reader.Read(b)
+	if kept := min(n, len(l.bytes)); kept > 0 {
+		copy(l.bytes[:], l.bytes[kept:])
+		copy(l.bytes[len(l.bytes)-kept:], b[n-kept:n])
+	}
+	return n, err
+}
+
 type zstdReader struct {
 	counter
 	source *Source
 	d      *zstd.Decoder
+	in     *lastRead
+	plain  io.Reader // what stands behind the last frame, if that is not compressed
 	raw    func() error
 	n      int64
 	err    error
+}
+
+// read reads what is compressed, and then records that a program has appended as they are.
+func (z *zstdReader) read(b []byte) (n int, err error) {
+	if z.plain == nil {
+		n, err = z.d.Read(b)
+		// The decoder has read as many bytes as a frame begins with, and no more.
+		if !errors.Is(err, zstd.ErrMagicMismatch) || !bytes.HasPrefix(bytes.TrimLeft(z.in.bytes[:], "\r\n"), []byte("{")) || z.n+int64(n) == 0 {
+			return n, err
+		}
+		z.plain = io.MultiReader(bytes.NewReader(z.in.bytes[:]), z.in.Reader)
+		if n > 0 {
+			return n, nil
+		}
+	}
+	n, err = z.plain.Read(b)
+	if err == io.EOF {
+		err = ErrUncompressed
+	}
+	return n, err
 }
 
 func (z *zstdReader) Read(b []byte) (int, error) {
 	if z.err != nil {
 		return 0, z.err
 	}
-	n, err := z.d.Read(b)
+	n, err := z.read(b)
 	z.n += int64(n)
 	if most := max(minExpanded, maxRatio*max(z.source.size, z.Consumed())); z.n > most {
 		return 0, fmt.Errorf("%s: %w: it unpacks to more than %d times its size, as no session does; unpack it by hand with zstd -d and name the result", z.source.Path, ErrWindow, maxRatio)

@@ -27,12 +27,14 @@ var (
 	ErrLoop = errors.New("symbolic links go in a circle")
 	// ErrOnce says that a stream that can be read only once was to be read again.
 	ErrOnce = errors.New("the stream can be read only once")
-	// ErrChanged says that since it was opened the file was replaced, or its size or modification time has changed.
+	// ErrChanged says that since it was opened the file was replaced, or its size, its modification time or its change time is another.
 	ErrChanged = errors.New("the file changed while it was being read")
 	// ErrLeased says that another process is about to replace the file, and is taking long.
 	ErrLeased = errors.New("another process is about to replace the file; try again")
 	// ErrCorrupt says that the compressed stream is cut off or damaged; what was delivered before is good.
 	ErrCorrupt = errors.New("the zstd stream is damaged")
+	// ErrUncompressed says that records stand behind the last frame of a zstd stream as they are.
+	ErrUncompressed = errors.New("what stands behind it is not compressed")
 	// ErrWindow says that the compressed stream needs more memory than a decoder may use here.
 	ErrWindow = errors.New("the zstd stream needs too much memory")
 	// ErrRange says that a Ref is outside the bytes of the source.
@@ -55,6 +57,7 @@ type Source struct {
 
 	size  int64
 	read  atomic.Int64
+	held  []byte   // what the file held at Open, if that is little
 	spool *os.File // the temporary file of Stdin and Spool
 	purge bool     // the spool file still has a name
 
@@ -64,8 +67,12 @@ type Source struct {
 	unseen bool // OpenLazily: the file has not been opened yet
 }
 
+// fewBytes is up to how many bytes of a file are held: to copy so many costs no more than to open the file once more.
+const fewBytes = 128 << 10
+
 // Open examines the file at path and returns it as a source. It never blocks on a FIFO or device: those, and
-// directories and sockets, give ErrNotRegular. If the file grows later, it is read only up to its present size.
+// directories and sockets, give ErrNotRegular. If the file grows later, it is read only up to its present size; of a small one all
+// readers see what it held at Open, whatever becomes of it: Changed tells.
 func Open(path string) (*Source, error) {
 	info, err := os.Lstat(path)
 	link := err == nil && info.Mode()&fs.ModeSymlink != 0
@@ -96,10 +103,36 @@ func Open(path string) (*Source, error) {
 		return nil, err
 	}
 	s.size = s.Info.Size()
-	if err := s.sniff(io.NewSectionReader(f, 0, s.size)); err != nil {
+	var head io.Reader = io.NewSectionReader(f, 0, s.size)
+	if s.size <= fewBytes {
+		if s.held, err = io.ReadAll(head); err != nil {
+			return nil, explain(path, err)
+		}
+		head = bytes.NewReader(s.held)
+	}
+	if err := s.sniff(head); err != nil {
 		return nil, explain(path, err)
 	}
 	return s, nil
+}
+
+type inHand struct{}
+
+// With returns a context in which OpenIn takes a source for its file, so that all who look at a session see the same bytes of it, and
+// nobody opens it again.
+func With(ctx context.Context, s *Source) context.Context {
+	if s.Real == "" {
+		return ctx
+	}
+	return context.WithValue(ctx, inHand{}, s)
+}
+
+// OpenIn is Open; of the file that With was called for it returns the source that is open.
+func OpenIn(ctx context.Context, path string) (*Source, error) {
+	if s, ok := ctx.Value(inHand{}).(*Source); ok && s.Real == path {
+		return s, nil
+	}
+	return Open(path)
 }
 
 // OpenLazily is Open for a caller that may not need to read the file: it is opened only when it is read. It returns nil for
@@ -198,8 +231,8 @@ func (s *Source) Close() error {
 	return err
 }
 
-// Changed returns ErrChanged if the size, modification time or identity of the file behind the name is not what it was
-// at Open. Streams do not change.
+// Changed returns ErrChanged if the size, a time or the identity of the file behind the name is not what it was at Open. The change
+// time, where the system tells it, shows what was written even if the modification time was set back. Streams do not change.
 func (s *Source) Changed() error {
 	if s.Real == "" {
 		return nil
@@ -216,12 +249,17 @@ func (s *Source) Changed() error {
 		return fmt.Errorf("%s: %w: %d bytes then, %d now", s.Path, ErrChanged, s.size, now.Size())
 	case !now.ModTime().Equal(s.Info.ModTime()):
 		return fmt.Errorf("%s: %w: modified %s then, %s now", s.Path, ErrChanged,
-			s.Info.ModTime().UTC().Format(stamp), now.ModTime().UTC().Format(stamp))
+			s.Info.ModTime().UTC().Format(timeForm), now.ModTime().UTC().Format(timeForm))
+	}
+	before, _ := StampOf(s.Info)
+	if after, ok := StampOf(now); ok && after.ChangeTime != before.ChangeTime {
+		return fmt.Errorf("%s: %w: it was written, or its mode, owner or names were changed, at %s", s.Path, ErrChanged,
+			time.Unix(0, after.ChangeTime).UTC().Format(timeForm))
 	}
 	return nil
 }
 
-const stamp = "2006-01-02T15:04:05.000000000Z"
+const timeForm = "2006-01-02T15:04:05.000000000Z"
 
 // sniff sets Magic and Compressed from the name and the first bytes.
 func (s *Source) sniff(r io.Reader) error {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/hist-cli/hist/internal/escape"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -102,7 +103,7 @@ type exporter struct {
 
 func (e *exporter) head() {
 	i := e.s.Info
-	title := "Session " + i.ID
+	title := "Session " + oneLine(i.ID)
 	if e.opts.Plain {
 		fmt.Fprintf(e.w, "%s\n", title)
 	} else {
@@ -276,7 +277,7 @@ func extension(typ string) string {
 // oneLine is a text without line ends and control characters.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r == 0x7f || r == utf8.RuneError {
+		if r < ' ' || r == utf8.RuneError || escape.Hidden(r) {
 			return ' '
 		}
 		return r

@@ -40,95 +40,124 @@ func HandOver(s *Session) (*Handoff, error) {
 	if s.Sent.Refused != "" {
 		return nil, Refuse("the client would not resume it: %s", s.Sent.Refused)
 	}
-	h := &Handoff{CWD: s.Info.CWD, From: s.Agent.Title}
-	tools := map[string]string{} // by call, those that are told as text
-	counts := map[string]int{}
-	answered := map[string]bool{}
+	t := teller{answered: map[string]bool{}, tools: map[string]string{}, lost: map[loss]int{}}
 	for i := range s.Sent.Items {
 		if it := &s.Sent.Items[i]; it.Kind == session.OutputItem {
-			answered[it.CallID] = true
+			t.answered[it.CallID] = true
 		}
 	}
+	h := &Handoff{CWD: s.Info.CWD, From: s.Agent.Title}
 	for i := range s.Sent.Items {
-		it := &s.Sent.Items[i]
-		parts := Parts(it)
-		text := Spoken(parts)
-		var images []Part
-		for _, p := range parts {
-			if p.Image == "" {
-				continue
-			}
-			if p.Type = imageType(p.Image); p.Type == "" {
-				counts["images"]++
-				text += "\n[an image that the other provider does not take]"
-				continue
-			}
-			images = append(images, p)
+		if step := t.step(&s.Sent.Items[i]); step.Text != "" || len(step.Images) > 0 || step.Call != "" {
+			h.Steps = append(h.Steps, step)
 		}
-		step := Step{Turn: it.Turn, Text: text, Images: images}
-		switch it.Kind {
-		case session.ReasoningItem:
-			counts["reasoning"]++
-			continue
-		case session.ContextItem:
-			counts["context"]++
-			continue
-		case session.CallItem:
-			if command, ok := shellCommand(it); ok && answered[it.CallID] {
-				step = Step{Turn: it.Turn, Call: it.CallID, Command: command}
-				break
-			}
-			tools[it.CallID] = it.Tool
-			counts["tools"]++
-			step.Text = fmt.Sprintf("[call of %s]\n%s", it.Tool, text)
-		case session.OutputItem:
-			if it.Made != "" && step.Text == "" {
-				step.Text = interrupted
-			}
-			tool, told := tools[it.CallID]
-			if it.CallID == "" {
-				tool, told = cmp.Or(it.Tool, "the client"), true
-			}
-			if told {
-				step.Text = fmt.Sprintf("[output of %s]\n%s", tool, text)
-				step.User = true
-				break
-			}
-			step.Call, step.Output, step.User = it.CallID, true, true
-		case session.SummaryItem:
-			if strings.TrimSpace(text) == "" || strings.Contains(string(it.Content), `"encrypted_content"`) {
-				counts["encrypted"]++
-				step.Text = "[what came before was summed up in a form that only its own provider can read]"
-			}
-			step.User = it.Role != "assistant"
-		default:
-			if it.Made != "" || it.Role == "developer" || it.Role == "system" {
-				counts["context"]++
-				continue
-			}
-			step.User = it.Role != "assistant"
-		}
-		if step.Text == "" && len(step.Images) == 0 && step.Call == "" {
-			continue
-		}
-		h.Steps = append(h.Steps, step)
 	}
-	counts["tools"] += h.pair()
+	t.lost[ofTools] += h.pair()
 	if len(h.Steps) == 0 {
 		return nil, Refuse("nothing of it is sent, so there is nothing to hand over")
 	}
-	for _, l := range []struct{ key, words string }{
-		{"images", "images of a type that the other provider does not take; a note stands in the place of each"},
-		{"reasoning", "reasoning, which only its own provider can read"},
-		{"encrypted", "a summary that only its own provider can read; a note stands in its place"},
-		{"context", "what the client tells the model about itself; the other client tells its own"},
-		{"tools", "calls of tools that the other client does not have: they are told as text, with what came of them"},
-	} {
-		if n := counts[l.key]; n > 0 {
-			h.Lost = append(h.Lost, fmt.Sprintf("%d × %s", n, l.words))
+	for l, words := range lossWords {
+		if n := t.lost[loss(l)]; n > 0 {
+			h.Lost = append(h.Lost, fmt.Sprintf("%d × %s", n, words))
 		}
 	}
 	return h, nil
+}
+
+// loss is a kind of what another agent can't be given as it is.
+type loss int
+
+const (
+	ofImages loss = iota
+	ofReasoning
+	ofEncrypted
+	ofContext
+	ofTools
+)
+
+var lossWords = [...]string{
+	ofImages:    "images of a type that the other provider does not take; a note stands in the place of each",
+	ofReasoning: "reasoning, which only its own provider can read",
+	ofEncrypted: "a summary that only its own provider can read; a note stands in its place",
+	ofContext:   "what the client tells the model about itself; the other client tells its own",
+	ofTools:     "calls of tools that the other client does not have: they are told as text, with what came of them",
+}
+
+// teller tells items as steps, one after the other.
+type teller struct {
+	answered map[string]bool   // by call
+	tools    map[string]string // by call, the tools of those that were told as text
+	lost     map[loss]int
+}
+
+// step is an item as a step; an empty one if the other agent is not given it.
+func (t *teller) step(it *session.Item) Step {
+	parts := Parts(it)
+	step := Step{Turn: it.Turn, Text: Spoken(parts)}
+	for _, p := range parts {
+		if p.Image == "" {
+			continue
+		}
+		if p.Type = imageType(p.Image); p.Type == "" {
+			t.lost[ofImages]++
+			step.Text += "\n[an image that the other provider does not take]"
+			continue
+		}
+		step.Images = append(step.Images, p)
+	}
+	switch it.Kind {
+	case session.ReasoningItem:
+		t.lost[ofReasoning]++
+		return Step{}
+	case session.ContextItem:
+		t.lost[ofContext]++
+		return Step{}
+	case session.CallItem:
+		return t.call(it, step)
+	case session.OutputItem:
+		return t.output(it, step)
+	case session.SummaryItem:
+		if strings.TrimSpace(step.Text) == "" || strings.Contains(string(it.Content), `"encrypted_content"`) {
+			t.lost[ofEncrypted]++
+			step.Text = "[what came before was summed up in a form that only its own provider can read]"
+		}
+	default:
+		if it.Made != "" || it.Role == "developer" || it.Role == "system" {
+			t.lost[ofContext]++
+			return Step{}
+		}
+	}
+	step.User = it.Role != "assistant"
+	return step
+}
+
+// call is a call as a command of a shell, or told as text.
+func (t *teller) call(it *session.Item, step Step) Step {
+	if command, ok := shellCommand(it); ok && t.answered[it.CallID] {
+		return Step{Turn: it.Turn, Call: it.CallID, Command: command}
+	}
+	t.tools[it.CallID] = it.Tool
+	t.lost[ofTools]++
+	step.Text = fmt.Sprintf("[call of %s]\n%s", it.Tool, step.Text)
+	return step
+}
+
+// output is an output, as its call was told.
+func (t *teller) output(it *session.Item, step Step) Step {
+	step.User = true
+	tool, told := t.tools[it.CallID]
+	switch {
+	case it.CallID == "":
+		step.Text = fmt.Sprintf("[output of %s]\n%s", cmp.Or(it.Tool, "the client"), step.Text)
+		return step
+	case told:
+		step.Text = fmt.Sprintf("[output of %s]\n%s", tool, step.Text)
+		return step
+	case it.Made != "" && step.Text == "":
+		step.Text = interrupted
+	}
+	step.Call, step.Output = it.CallID, true
+	return step
 }
 
 // pair makes sure that each output comes in the message behind that of its call, as every provider wants it, and once. A pair of which

@@ -13,13 +13,12 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/hist-cli/hist/internal/secrets"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 // RedactOptions say what is taken out as a secret.
 type RedactOptions struct {
-	Finder *secrets.Finder
+	Finder *SecretFinder
 	Salt   []byte // makes the tags of this run its own, so that nobody can guess a secret by its tag
 	// Known are secrets that were found elsewhere, each with its placeholder.
 	Known map[string]string
@@ -143,7 +142,7 @@ var (
 const guessed = "generic-api-key"
 
 // spared says whether what a rule has found is no secret: an id of the session, a hash, a part of data, or a placeholder.
-func (r *Redaction) spared(text string, f secrets.Secret, runs [][]int) bool {
+func (r *Redaction) spared(f Secret, runs [][]int) bool {
 	guess := f.Kind == guessed
 	if strings.Contains(f.Value, redacted) || r.ids[f.Value] || guess && (uuidForm.MatchString(f.Value) || hashForm.MatchString(f.Value)) {
 		return true
@@ -177,7 +176,7 @@ func (r *Redaction) find(text string) {
 	}
 	runs := base64Run.FindAllStringIndex(text, -1)
 	for _, f := range r.opts.Finder.Find(text) {
-		if r.spared(text, f, runs) || r.Tags[f.Value] != "" {
+		if r.spared(f, runs) || r.Tags[f.Value] != "" {
 			continue
 		}
 		r.Secrets = append(r.Secrets, f.Value)
@@ -209,7 +208,7 @@ func (r *Redaction) forgetData() {
 }
 
 // tag is what stands in a secret's place: letters, digits and underscores only, so that no escaping changes it.
-func (r *Redaction) tag(f secrets.Secret) string {
+func (r *Redaction) tag(f Secret) string {
 	h := hmac.New(sha256.New, r.opts.Salt)
 	h.Write([]byte(f.Value))
 	return redacted + strings.ReplaceAll(f.Kind, "-", "_") + "_" + hex.EncodeToString(h.Sum(nil)[:4])

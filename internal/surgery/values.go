@@ -3,6 +3,7 @@ package surgery
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 
 	"github.com/tidwall/gjson"
 
@@ -52,13 +53,23 @@ func (v *Value) Instead(by []byte) session.Cut {
 	return session.Cut{Start: v.Start, End: v.End, New: by}
 }
 
-// Quote is a text as JSON.
-func Quote(s string) []byte {
+// JSON is a value of texts, numbers, lists and objects as one line, without the escapes that HTML needs.
+func JSON(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.Encode(s) //nolint:errcheck // a text has no value that can't be encoded
+	if err := enc.Encode(v); err != nil {
+		panic(fmt.Sprint("surgery: ", err)) // it holds nothing else
+	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// Quote is a text as JSON.
+func Quote(s string) []byte { return JSON(s) }
+
+// TextBlock is a block of a message that says something, as Claude Code and pi write it.
+func TextBlock(s string) []byte {
+	return append(append([]byte(`{"type":"text","text":`), Quote(s)...), '}')
 }
 
 // Key is the last member of the path, "" at the top.

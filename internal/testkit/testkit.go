@@ -1,7 +1,14 @@
 // Package testkit says how much the tests of this module try: a fixed sample that is soon done, or all of it.
 package testkit
 
-import "flag"
+import (
+	"flag"
+
+	"github.com/hist-cli/hist/internal/gcpace"
+)
+
+// Tests collect garbage as hist does. Go's own pace takes a third of the time of those that repair hundreds of small sessions.
+func init() { gcpace.Set() }
 
 // Long says whether everything is tried. CI does so once.
 var Long = flag.Bool("long", false, "try every case, where a fixed sample is tried otherwise")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"hash/maphash"
 	"io"
 	"unicode/utf8"
 
@@ -54,7 +55,9 @@ func Read(ctx context.Context, r io.Reader, opts Options, emit func(*Entry) erro
 			}
 			return errors.Join(t.flush(), err)
 		}
-		t.record(rec)
+		if !t.again(rec) {
+			t.record(rec)
+		}
 		t.found(rec.Pos)
 		if err := t.flush(); err != nil {
 			return err
@@ -74,6 +77,7 @@ type teller struct {
 	left    map[string]*Entry         // the ends of turns that another one began in, by their ids: they may still be told
 	turn    turn
 	turns   int
+	read    map[uint64]bool // the sums of the records so far, of a session whose records have ids
 
 	cwd, model string // from the newest context
 }
@@ -89,6 +93,23 @@ type turn struct {
 	active   bool // the model said or did something
 	answered bool // the last thing that the model did was to answer in words
 }
+
+// again says whether a record of a tree was there before, byte for byte. It is the same one then: clients append records again when they
+// compact a second time.
+func (t *teller) again(rec *session.Record) bool {
+	if !t.agent.Branched || rec.Kind == session.Other {
+		return false
+	}
+	if t.read == nil {
+		t.read = map[uint64]bool{}
+	}
+	key := maphash.Bytes(seed, rec.Raw)
+	was := t.read[key]
+	t.read[key] = true
+	return was
+}
+
+var seed = maphash.MakeSeed()
 
 func (t *teller) record(rec *session.Record) {
 	if t.agent.Parts == nil {

@@ -49,3 +49,19 @@ func TestSentOfFork(t *testing.T) {
 		}
 	}
 }
+
+// TestSentOfSubAgent: what a sub-agent inherits is sent, though it is not the sub-agent's own.
+func TestSentOfSubAgent(t *testing.T) {
+	text, err := os.ReadFile("../../fixtures/codex/healthy/subagent-prefix-calls/session.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := lint.Session(t.Context(), bytes.NewReader(text), lint.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent, err := Sent(t.Context(), bytesOf(text), res, lint.Options{})
+	if err != nil || sent.Inherited == 0 || len(sent.Unsent) > 0 {
+		t.Errorf("%d inherited, not sent: %v, %v", sent.Inherited, sent.Unsent, err)
+	}
+}

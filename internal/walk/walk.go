@@ -1,5 +1,5 @@
 // Package walk finds the session files below a directory, whichever agent wrote them: *.jsonl and *.jsonl.zst. It follows
-// symbolic links, enters no directory twice, and opens no file.
+// symbolic links, enters no directory twice, and opens no file. Which of them are a task's when many share the work says its Shard.
 package walk
 
 import (
@@ -124,11 +124,11 @@ func (w *walker) link(path, parent string) error {
 	if err != nil {
 		return w.visit(Entry{Path: path, Err: cause.Of(err)})
 	}
-	if within(parent, target) {
+	if Within(parent, target) {
 		return w.visit(Entry{Path: path, Err: fmt.Errorf("%w: it leads back to %s", ErrLoop, target)})
 	}
 	for _, top := range w.tops {
-		if within(target, top) {
+		if Within(target, top) {
 			return nil
 		}
 	}
@@ -140,8 +140,8 @@ func (w *walker) link(path, parent string) error {
 	return w.dir(path, target)
 }
 
-// within says whether path is dir or below it; both are real paths.
-func within(path, dir string) bool {
+// Within says whether path is dir or below it; both are real paths.
+func Within(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/hist-cli/hist/fleet/store"
 	"github.com/hist-cli/hist/fleet/work"
 	"github.com/hist-cli/hist/internal/format"
-	"github.com/hist-cli/hist/internal/shard"
+	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -65,7 +65,7 @@ func (e *env) lint(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	fmt.Fprintln(e.out, run)
-	if err := e.lintPart(ctx, p, run, shard.Whole, c.Int("workers")); err != nil {
+	if err := e.lintPart(ctx, p, run, walk.WholeShard, c.Int("workers")); err != nil {
 		return err
 	}
 	return e.check(ctx, run, threshold)
@@ -86,18 +86,18 @@ func (e *env) lintShard(ctx context.Context, c *cli.Command, run plan.Run) error
 }
 
 // planned loads the plan of a run and finds out which of its shards this process is to do.
-func (e *env) planned(ctx context.Context, c *cli.Command, run plan.Run) (*plan.Plan, shard.Shard, error) {
+func (e *env) planned(ctx context.Context, c *cli.Command, run plan.Run) (*plan.Plan, walk.Shard, error) {
 	out, err := store.Open(run.Out)
 	if err != nil {
-		return nil, shard.Shard{}, usage("%w", err)
+		return nil, walk.Shard{}, usage("%w", err)
 	}
 	p, err := plan.Load(ctx, out, run)
 	if err != nil {
-		return nil, shard.Shard{}, err
+		return nil, walk.Shard{}, err
 	}
-	s := shard.Whole
+	s := walk.WholeShard
 	if text := c.String("shard"); text != "" {
-		if s, err = shard.Parse(text, e.getenv); err != nil {
+		if s, err = walk.ParseShard(text, e.getenv); err != nil {
 			return nil, s, usage("--shard: %w", err)
 		}
 	}
@@ -117,7 +117,7 @@ type done struct {
 	Seconds  float64          `json:"seconds"`
 }
 
-func newDone(s shard.Shard) *done {
+func newDone(s walk.Shard) *done {
 	return &done{Shard: s.String(), Outcomes: map[string]int64{}, Worst: map[string]int64{}}
 }
 
@@ -130,7 +130,7 @@ func (d *done) add(res *work.Result) {
 }
 
 // lintPart lints the objects of one shard and writes its rows.
-func (e *env) lintPart(ctx context.Context, p *plan.Plan, run plan.Run, s shard.Shard, workers int) error {
+func (e *env) lintPart(ctx context.Context, p *plan.Plan, run plan.Run, s walk.Shard, workers int) error {
 	begun := time.Now()
 	out, err := store.Open(run.Out)
 	if err != nil {
@@ -192,7 +192,7 @@ func (e *env) lintAndPrint(ctx context.Context, c *cli.Command, address string, 
 	if err != nil {
 		return usage("%w", err)
 	}
-	d := newDone(shard.Whole)
+	d := newDone(walk.WholeShard)
 	reached, young := false, int64(0)
 	now := time.Now()
 	objects := func(each func(store.Object) error) error {

@@ -15,7 +15,7 @@ import (
 	"github.com/hist-cli/hist/fleet/sink"
 	"github.com/hist-cli/hist/fleet/store"
 	"github.com/hist-cli/hist/fleet/work"
-	"github.com/hist-cli/hist/internal/shard"
+	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -58,7 +58,7 @@ func (e *env) repair(ctx context.Context, c *cli.Command) error {
 	return e.repairPart(ctx, repairer, run, s, c.Int("workers"))
 }
 
-func newRepairer(ctx context.Context, c *cli.Command, p *plan.Plan, run plan.Run, s shard.Shard) (*work.Repairer, error) {
+func newRepairer(ctx context.Context, c *cli.Command, p *plan.Plan, run plan.Run, s walk.Shard) (*work.Repairer, error) {
 	from, err := store.Open(p.Source)
 	if err != nil {
 		return nil, usage("%w", err)
@@ -84,7 +84,7 @@ func newRepairer(ctx context.Context, c *cli.Command, p *plan.Plan, run plan.Run
 }
 
 // repairPart repairs the sessions that are damaged according to a shard's rows.
-func (e *env) repairPart(ctx context.Context, r *work.Repairer, run plan.Run, s shard.Shard, workers int) error {
+func (e *env) repairPart(ctx context.Context, r *work.Repairer, run plan.Run, s walk.Shard, workers int) error {
 	out, err := store.Open(run.Out)
 	if err != nil {
 		return usage("%w", err)
@@ -122,7 +122,7 @@ func (e *env) repairPart(ctx context.Context, r *work.Repairer, run plan.Run, s 
 }
 
 // damagedOf returns the objects that are damaged according to a shard's rows.
-func damagedOf(ctx context.Context, out store.Store, run plan.Run, s shard.Shard) (damaged []store.Object, err error) {
+func damagedOf(ctx context.Context, out store.Store, run plan.Run, s walk.Shard) (damaged []store.Object, err error) {
 	err = sink.Sessions(ctx, out, run.SessionsKey(s.Index, s.Count), func(row work.SessionRow) error {
 		if row.Worst != "" && row.Worst != lint.Notes.String() {
 			damaged = append(damaged, store.Object{Key: row.Key, ETag: row.ETag, Size: row.StoredBytes, Modified: row.Modified})
@@ -135,7 +135,7 @@ func damagedOf(ctx context.Context, out store.Store, run plan.Run, s shard.Shard
 	return damaged, err
 }
 
-func putReport(ctx context.Context, out store.Store, key string, report *bytes.Buffer, s shard.Shard) error {
+func putReport(ctx context.Context, out store.Store, key string, report *bytes.Buffer, s walk.Shard) error {
 	if err := out.Put(ctx, key, bytes.NewReader(report.Bytes()), int64(report.Len()), store.Condition{}, nil); err != nil {
 		return fmt.Errorf("writing the report of shard %s: %w", s, err)
 	}

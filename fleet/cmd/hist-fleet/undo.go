@@ -12,7 +12,7 @@ import (
 	"github.com/hist-cli/hist/fleet/plan"
 	"github.com/hist-cli/hist/fleet/store"
 	"github.com/hist-cli/hist/fleet/work"
-	"github.com/hist-cli/hist/internal/shard"
+	"github.com/hist-cli/hist/internal/walk"
 )
 
 func (e *env) undoCommand() *cli.Command {
@@ -60,7 +60,7 @@ func newUndoer(p *plan.Plan, run plan.Run) (*work.Undoer, error) {
 }
 
 // undoPart undoes the repairs of a shard's damaged sessions: of those with the given keys or, without any, of all.
-func (e *env) undoPart(ctx context.Context, undoer *work.Undoer, run plan.Run, s shard.Shard, keys []string, workers int) error {
+func (e *env) undoPart(ctx context.Context, undoer *work.Undoer, run plan.Run, s walk.Shard, keys []string, workers int) error {
 	out, err := store.Open(run.Out)
 	if err != nil {
 		return usage("%w", err)

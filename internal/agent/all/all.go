@@ -203,10 +203,10 @@ func Of(path string, head []byte) (*agent.Agent, error) {
 	return nil, &agent.Unclaimed{Looks: looks}
 }
 
-// placed is the agent in whose home a file lies under a session's name, nil if in none's: its client takes it for one.
+// placed is the agent in whose home a file lies under the name of a session or of a part of one, nil if in none's: its client takes it for one.
 func placed(path string) *agent.Agent {
 	for _, h := range Homed() {
-		if h.ReadName(filepath.Base(path)).Canonical && h.HomeAbove(path) != "" {
+		if (h.ReadName(filepath.Base(path)).Canonical || h.Part != nil && h.Part(path)) && h.HomeAbove(path) != "" {
 			return h
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	recorded "github.com/hist-cli/hist/fixtures"
-	"github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/testkit/testfile"
 	"github.com/hist-cli/hist/internal/testkit/testhome"
@@ -58,30 +58,36 @@ func lintHome(t *testing.T, archive string) (list string, found []lint.Finding) 
 	}
 	show := func(path string, more ...lint.Finding) {
 		if len(more) > 0 {
-			list += strings.TrimPrefix(path, dir) + "\n" + testfile.Findings(more)
+			list += strings.TrimPrefix(path, dir) + "\n" + strings.ReplaceAll(testfile.Findings(more), dir, "~/.claude")
 			found = append(found, more...)
 		}
 	}
+	var paths []string
 	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".jsonl" {
-			return err
-		}
-		src, err := source.Open(path)
-		if err != nil {
-			return err
-		}
-		defer src.Close()
-		res, err := homes.Lint(t.Context(), src, lint.Options{Home: dir, Name: lint.NameOf(path, true)})
-		if err == nil {
-			show(path, res.Findings...)
+		if err == nil && filepath.Ext(path) == ".jsonl" {
+			paths = append(paths, path)
 		}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range homes.Inspect(dir) {
-		show(s.Path, s.Finding)
+	run := inspect.NewRun(nil)
+	run.Whole(t.Context(), map[string][]string{dir: paths})
+	for _, path := range paths {
+		src, err := source.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := run.Lint(t.Context(), src, lint.Options{Home: dir, Name: lint.NameOf(path, true), Kept: inspect.Kept})
+		src.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		show(path, res.Findings...)
+	}
+	for _, out := range run.Outside(t.Context()) {
+		show(out.Path, out.Findings...)
 	}
 	return list, found
 }

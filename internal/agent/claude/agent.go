@@ -24,7 +24,7 @@ var Agent = &agent.Agent{
 	Words: format.Words{}, Typed: format.TypedOf, Outline: outline, About: format.About, Part: home.Part,
 	ReadSent: readSent, RuleFor: ruleFor, TriesAgain: triesAgain,
 	Resume: resume, Explain: explain, Unnoticed: home.Unnoticed, OnlyInPlace: onlyInPlace,
-	Home: home.OnDisk,
+	Home: home.OnDisk, Ended: faults.LostEnd,
 }
 
 // marks are the signs of Claude Code: a session's first bytes hold all members of at least one of these lists. Inside a text

@@ -10,12 +10,65 @@ import (
 var meanings = []agent.Meaning{
 	{
 		Words: "no conversation found with session id", Rule: "no-conversation", Same: agent.Never, Verdict: agent.NotFound,
-		Text: "no project folder has a file with that name and a readable message in it",
-		Step: "hist pre-resume SESSION looks for the file and says what is wrong with it",
+		Text: missing, Step: lookFor,
 	},
 	{
 		Words: "no conversation found to continue", Same: agent.Never, Verdict: agent.NotFound, Text: "the directory has no session that the client could go on with",
 		Step: "hist list lists the sessions of all directories; the client finds one only from the directory that it was begun in",
+	},
+	{
+		Words: "session not found on disk", Rule: "no-conversation", Same: agent.Never, Verdict: agent.NotFound, Text: missing, Step: lookFor,
+	},
+	{
+		Words: "session transcript not found", Rule: "no-conversation", Same: agent.Never, Verdict: agent.NotFound, Text: missing, Step: lookFor,
+	},
+	{
+		Words: "conversation history is no longer on disk", Rule: "no-conversation", Same: agent.Never, Verdict: agent.NotFound, Text: missing, Step: lookFor,
+	},
+	{
+		Words: "is not a function. (in ' … is undefined", Same: agent.AfterUpgrade, Verdict: agent.Incompatible, // some ten reports of either version
+		Text: "the client fails by itself: 2.1.119 and 2.1.120 are known to do so whenever they resume a session",
+		Step: "resume the session with another version of the client; hist lint SESSION says whether the file is at fault, too",
+	},
+	{
+		Words: "enoent … .claude … projects … .jsonl", Rule: "no-conversation", Same: agent.Never, Verdict: agent.NotFound, Text: missing, Step: lookFor,
+	},
+	{
+		Words: "requires a valid session id", Same: agent.Never, Verdict: agent.NotFound, Text: "what the client was given is neither a session's id nor its title; ids that begin with local_ are Claude Desktop's own",
+		Step: "hist list lists the sessions with their ids; hist pre-resume ID finds the transcript of an id of Claude Desktop, too",
+	},
+	{
+		Words: "no transcript found for agent", Same: agent.Never, Verdict: agent.Incompatible, Text: "a sub-agent is to go on whose own file (agent-ID.jsonl) is not where the client looks for it; the session itself is not at fault",
+		Step: "look for that file below projects/ of the client's home, and copy it beside the others of the session (subagents/); without it, the model has to begin with another agent",
+	},
+	{
+		Words: "no message found with message.uuid of", Same: agent.Never, Verdict: agent.Incompatible,
+		Text: "the client was to go on from a message that it does not find in the session",
+		Step: "resume the session without naming a message; hist lint SESSION says whether one is lost",
+	},
+	{
+		Words: ".thinking.trim", Rule: "bad-thinking", Same: agent.AfterRepair, Verdict: agent.Repairable, Text: "a thinking block has no text", Step: repairs,
+	},
+	{
+		Words: "'cumulativedroppedtokens'", Rule: "lost-kept", Same: agent.Never, Verdict: agent.Repairable,
+		Text: "the mark of a compaction lacks what it says about itself (compactMetadata): the client fails when it compacts the session again",
+		Step: "hist lint --notes SESSION names the mark, if it can be mended; then hist repair --in-place SESSION mends it",
+	},
+	{
+		Words: "error parsing line in … syntaxerror", Rule: "bad-json", Same: agent.AfterRepair, Verdict: agent.Repairable, Text: "a line of the file that the error names is no JSON", Step: repairs,
+	},
+	{
+		Words: "configparseerror", Same: agent.Never, Verdict: agent.Incompatible, Text: "a file of the client's settings is no JSON",
+		Step: "mend or move away the file that the error names, most often ~/.claude.json; nothing in the session is to be repaired",
+	},
+	{
+		Words: "json parse error: ", Same: agent.Never, Verdict: agent.Incompatible,
+		Text: "the client has read a text that is no JSON: a line of the session, if it was reading that, or, up to 2.1.215 at a terminal, what a TaskOutput call gave if it is kept as a text (measured; 2.1.332 opens that session)",
+		Step: repairs + "; if it names none, resume it with the newest client",
+	},
+	{
+		Words: "session model … could not be restored", Same: agent.Now, Verdict: agent.Resumable, Text: "the client does not know the model that the session names, and goes on with another",
+		Step: "claude --model NAME --resume SESSION goes on with one that it knows; nothing in the session is to be repaired",
 	},
 	{
 		Words: "running as a background agent", Same: agent.Later, Verdict: agent.InUse, Text: "the client has the session open in the background, or believes so",
@@ -27,13 +80,19 @@ var meanings = []agent.Meaning{
 	},
 }
 
+const (
+	missing = "the client found no file with that name and a readable message in it where it looks: up to 2.1.215 only in the folder of the directory that it runs in, later in all of projects"
+	lookFor = "hist pre-resume SESSION looks for the file and says what is wrong with it"
+	repairs = "hist lint SESSION names the line, if it has one; then hist repair --in-place SESSION mends it"
+)
+
 // explain says what an error's text means; nil if it is not known.
 func explain(text string) *agent.Meaning { return agent.MeaningOf(text, meanings) }
 
 // rulesFor are the rules that find what the API refuses, by the kind of what helps (api.Refusal.Mend).
 var rulesFor = map[string]string{
 	"no-output": "lost-result", "no-call": "lost-call", "served": "lost-call", "twin-output": "duplicate-result", "twin-call": "duplicate-call-id",
-	"call-id": "bad-call-id", "name": "bad-call-name", "arguments": "bad-input", "image": "bad-picture", "images": "many-pictures",
+	"call-id": "bad-call-id", "name": "bad-call-name", "arguments": "bad-input", "image": "bad-picture", "image-type": "bad-picture", "images": "many-pictures",
 	"document": "bad-document", "text": "empty-text", "message": "bad-message", "thinking": "bad-thinking", "bound": "bad-thinking",
 	"block": "bad-block", "field": "bad-block", "surrogate": "lone-surrogate",
 }

@@ -16,10 +16,25 @@ func TestExplain(t *testing.T) {
 		verdict agent.Verdict
 		same    string
 	}{
-		"Error: Session ID 9b6a3805 is already in use.":                                   {agent.Resumable, agent.Now},
-		"Session 9b6a is currently running as a background agent (bg). Use claude agents": {agent.InUse, agent.Later},
-		"Failed to resume session: EDQUOT: unknown error, write":                          {agent.Resumable, agent.Later},
-		"No conversation found with session ID: 9b6a3805":                                 {agent.NotFound, agent.Never},
+		"Error: Session ID 9b6a3805 is already in use.":                                                               {agent.Resumable, agent.Now},
+		"Session 9b6a is currently running as a background agent (bg). Use claude agents":                             {agent.InUse, agent.Later},
+		"Failed to resume session: EDQUOT: unknown error, write":                                                      {agent.Resumable, agent.Later},
+		"No conversation found with session ID: 9b6a3805":                                                             {agent.NotFound, agent.Never},
+		"Session not found on disk":                                                                                   {agent.NotFound, agent.Never},
+		"CLI session transcript not found: 9b6a3805":                                                                  {agent.NotFound, agent.Never},
+		"This session's conversation history is no longer on disk":                                                    {agent.NotFound, agent.Never},
+		"g9H is not a function. (In 'g9H(K)', 'g9H' is undefined)":                                                    {agent.Incompatible, agent.AfterUpgrade},
+		"ENOENT: no such file or directory, open '/srv/.claude/projects/-srv/9b6a3805.jsonl'":                         {agent.NotFound, agent.Never},
+		"Error: --resume requires a valid session ID or session title when used with --print":                         {agent.NotFound, agent.Never},
+		"Agent \"a400d6f\" could not be resumed: No transcript found for agent ID: a400d6f":                           {agent.Incompatible, agent.Never},
+		"No message found with message.uuid of: 9b6a3805":                                                             {agent.Incompatible, agent.Never},
+		"undefined is not an object (evaluating 'q.thinking.trim')":                                                   {agent.Repairable, agent.AfterRepair},
+		"Error during compaction: Cannot destructure property 'cumulativeDroppedTokens' from null or undefined value": {agent.Repairable, agent.Never},
+		"Error parsing line in /srv/9b6a3805.jsonl: SyntaxError: Expected ',' or '}' after property value in JSON":    {agent.Repairable, agent.AfterRepair},
+		"JSON Parse error: Unrecognized token '<'":                                                                    {agent.Incompatible, agent.Never},
+		"ConfigParseError: JSON Parse error: Unexpected EOF":                                                          {agent.Incompatible, agent.Never},
+		"Session model x could not be restored (not a model this version of Claude Code recognizes) — using y":        {agent.Resumable, agent.Now},
+		"JSON Parse error: Expected ':' before value in object property definition":                                   {agent.Incompatible, agent.Never},
 	} {
 		m := Agent.Explain(text)
 		if m == nil || m.Verdict != want.verdict || m.Same != want.same {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
@@ -30,7 +30,7 @@ func foundBeside(t *testing.T, files map[string]string, name string) []lint.Find
 		t.Fatal(err)
 	}
 	defer src.Close()
-	res, err := homes.Lint(t.Context(), src, lint.Options{Home: home, Name: lint.NameOf(path, true)})
+	res, err := inspect.Lint(t.Context(), src, lint.Options{Home: home, Name: lint.NameOf(path, true)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,5 +79,22 @@ func TestWrittenOver(t *testing.T) {
 	}, goodName)
 	if len(found) != 1 || found[0].Impact != lint.Blocks || !strings.Contains(found[0].Message, "1 conversations of sub-agents") || !strings.Contains(found[0].Message, "tool-results") {
 		t.Errorf("%v", found)
+	}
+}
+
+// A file of the same session in another project's folder, or a backup beside this one, has what this one has lost.
+func TestSameSessionElsewhere(t *testing.T) {
+	const id = "7d7d7d7d-0000-4000-8000-00000000000"
+	said := func(n, text string) string {
+		return `{"id":"msg_shed` + n + `","type":"message","role":"assistant","model":"claude-opus-4-8","content":[{"type":"text","text":"` + text + `"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}`
+	}
+	begun := shedRecord(goodName, id+"1", "null", "user", `{"role":"user","content":"Where is the spade?"}`)
+	answer := shedRecord(goodName, id+"2", id+"1", "assistant", said("A", "On the wall."))
+	end := shedRecord(goodName, id+"3", id+"2", "user", `{"role":"user","content":"And the rake?"}`) + shedRecord(goodName, id+"4", id+"3", "assistant", said("B", "Behind the door."))
+	for other, want := range map[string]string{"../-srv-barn/" + goodName: "-srv-barn/" + goodName, goodName + ".bak": goodName + ".bak", "../-srv-barn/" + twinName: ""} {
+		found := foundBeside(t, map[string]string{goodName: begun + end, other: begun + answer + end}, goodName)
+		if len(found) != 1 || (found[0].Fix == lint.Recovered) != (want != "") || want != "" && !strings.HasSuffix(filepath.ToSlash(found[0].Source), want) {
+			t.Errorf("%s: %+v", other, found)
+		}
 	}
 }

@@ -35,6 +35,7 @@ func TestTypedPrompts(t *testing.T) {
 		"not listed":        {entry("which files are here", first), ""},
 		"typed later":       {entry("which files are here", first) + entry("and now", lost+600_000), ""},
 		"behind a long one": {entry(strings.Repeat("x", 5<<20), first) + entry("what does it say", lost), "what does it say"},
+		"pasted":            {strings.Replace(entry("see [Pasted text #1 +2 lines] and [Pasted text #2]", lost), "{}", `{"1":{"id":1,"type":"text","content":"one two"},"2":{"id":2,"type":"text","contentHash":"abc123"}}`, 1), "see one two and three four"},
 		"torn":              {entry("which files are here", first) + entry("what does it say", lost)[:40], ""},
 		"no list":           {"", ""},
 	} {
@@ -42,6 +43,7 @@ func TestTypedPrompts(t *testing.T) {
 			home := t.TempDir()
 			path := filepath.Join(home, "projects/-home-dev-demo", session+".jsonl")
 			write(t, filepath.Join(home, "history.jsonl"), c.typed)
+			write(t, filepath.Join(home, "paste-cache/abc123.txt"), "three four")
 			found := lintAt(t, path, string(bytes.Join(lines, nil)))
 			i := find(found, "lost-prompt")
 			if i < 0 {

@@ -26,7 +26,7 @@ var Agent = agent.Agent{
 	Resume: resume, ResumeIn: resumeIn, Subcommand: subcommand, Explain: explain, TooOld: clientTooOld,
 	Home: &agent.Home{
 		Variable: "CODEX_HOME", DefaultHome: home.Default, Sessions: home.Sessions, Lists: home.Lists, Live: live, LiveAt: liveAt, Folder: "sessions/",
-		HomeAbove: HomeAbove, Find: home.Find, Named: home.Named, Names: home.Names, InUse: home.InUse, TakesAny: takesAny, Apart: apart, Left: home.Left, Asking: home.Asking, Lock: home.Lock,
+		HomeAbove: HomeAbove, Find: home.Find, Named: home.Named, Names: home.Names, InUse: home.InUse, TakesAny: takesAny, Apart: apart, Left: home.Left, Asking: home.Asking, Lock: home.Lock, Prompts: home.Typed,
 		Archive: &agent.Archive{Archived: archived, NewDir: newDir, Unarchive: unarchive},
 		Bounds:  &agent.Bounds{Databases: databases, Twins: home.Twins},
 	},

@@ -1,8 +1,8 @@
 package codex
 
 import (
-	"encoding/json"
 	"strconv"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -11,8 +11,6 @@ import (
 )
 
 func quote(s string) []byte { return jsonl.AppendQuote(nil, s) }
-
-func rawJSON(s string) json.RawMessage { return json.RawMessage(s) }
 
 // setOrdinal returns the line with its ordinal set to n. If it has none, the ordinal is inserted after the time stamp, where
 // the client writes it. If it has two, the last is set, because that is the one the client reads.
@@ -27,6 +25,14 @@ func setOrdinal(line []byte, n int64) []byte {
 		return session.Splice(line, session.Cut{Start: at, End: at, New: member})
 	}
 	return session.Splice(line, session.SetMember(line, "", "ordinal", value))
+}
+
+// Renewed is a line with another time and another number.
+func Renewed(line []byte, at time.Time, ordinal int64) []byte {
+	if v := gjson.GetBytes(line, "timestamp"); v.Index > 0 {
+		line = session.Splice(line, session.Cut{Start: v.Index, End: v.Index + len(v.Raw), New: []byte(at.Format(`"` + TimeForm + `"`))})
+	}
+	return setOrdinal(line, ordinal)
 }
 
 // ordinalOf is the ordinal of a line as the decoder reads it, and where it is; an empty span if there is none.

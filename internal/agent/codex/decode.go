@@ -3,6 +3,7 @@ package codex
 import (
 	"bytes"
 	"math"
+	"strings"
 
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
@@ -42,6 +43,16 @@ func (Decoder) Decode(rec *session.Record) {
 	if decode := lineTypes.of(rec, FieldType); decode != nil {
 		(*decode)(rec)
 	}
+}
+
+// HandedDown says whether a client copies a record to the file of a sub-agent that inherits the turn: events, and what the client keeps
+// of its own state, it does not.
+func HandedDown(rec *session.Record) bool {
+	switch rec.Kind {
+	case session.TurnStart, session.TurnEnd, session.Context, session.Compaction, session.Rollback:
+		return true
+	}
+	return strings.HasPrefix(rec.Type, "response_item/")
 }
 
 // lineTypes is what each top-level type means, up to 0.169. A type that only gets a name here holds no history of the model.

@@ -16,23 +16,51 @@ var hints = []agent.Meaning{
 	notFound("", "the client finds no session with this id: its file is not in the client's home, or its header is lost", "no saved session found"),
 	notFound("id-mismatch", "the file's header names another thread than the one that was asked for", "thread source changed during resume"),
 	notFound("index-stale", "the client's list names another file for the thread", "stale rollout path"),
+	newHint("", "the client has the thread loaded from another path than it was asked for: from the archive, or from the same file by another way of writing its path", agent.Later, agent.InUse,
+		"end the client and its app-server, then resume the session again; if the error comes back: hist lint SESSION says whether the client's list names another file", []string{"cannot resume running thread", "path"}),
 	notFound("index-stale", "the client's list names no file for the thread", "missing rollout path"),
+	unloaded("thread not found"),
+	unloaded("thread not loaded"),
+	unloaded("no thread with id"),
+	newHint("", "the thread is new: nothing was said in it, so that it is in no file and has no history", agent.Now, agent.Resumable,
+		"send it a prompt; the session is not at fault", []string{"is not materialized yet"}),
+	incompatible("", "a sub-agent's thread can't be opened in the client: it is not loaded, or the client's list lacks it", "hist lint SESSION says whether its file and its row in the client's list are there; hist show SESSION shows what it did",
+		"agent thread", "is no longer available"),
+	aboutHome("index-stale", "rows of the client's list name files that are gone", "rows point at missing or unusable rollout files"),
+	aboutHome("index-missing", "the client's list lacks sessions that are there", "rollout files are missing from the state db"),
+	aboutHome("duplicate-thread", "several files hold the same thread", "duplicate thread inventory entries"),
+	repairable("bad-header", "the file has no header that the client can use, so it is not listed", "no usable header record"),
+	incompatible("", "the thread is a sub-agent's, which the client resumes only through the one that began it", "hist pre-resume SESSION names that one: resume it", "multi-agent v2 sub-agent"),
 	incompatible("", "the session is in the archive", "codex unarchive SESSION, then resume it", "is archived"),
 	incompatible("broken-lineage", "the session that this fork continues is gone", "hist lint SESSION names the session that is missing: put its file back, or: hist repair SESSION makes a copy that needs none", "missing source rollout"),
 	incompatible("broken-lineage", "the session that this fork continues has changed", "hist lint SESSION names the session that it goes on from; hist repair SESSION makes a copy that needs none", "invalid paginated history lineage"),
 	incompatible("broken-lineage", "the session that this fork continues is shorter than it was", "hist lint SESSION names the session that it goes on from; hist repair SESSION makes a copy that needs none", "cutoff byte offset is past"),
 	incompatible("", "the thread belongs to another model provider than the client uses", "resume it with that provider: codex resume SESSION -c model_provider=NAME (hist list --json says which), or: hist repair --provider compatible=NAME SESSION makes a copy for the other one, and says what that does not know", "cannot change this thread's model provider"),
-	incompatible("", "the client's config lacks the thread's model provider", "add the provider to config.toml of the client, or resume it with another one: codex resume SESSION -c model_provider=NAME", "model provider", "not found"),
-	incompatible("damaged-database", "the client can't read one of its databases (hist lint names it)", "end all clients, then: hist repair SESSION makes a copy that needs no database, and hist lint SESSION names the damaged one", "list_turns is not supported"),
-	incompatible("damaged-database", "the client can't read one of its databases", "end all clients, then: hist repair SESSION makes a copy that needs no database, and hist lint SESSION names the damaged one", "failed to open thread history"),
-	incompatible("damaged-database", "the client can't read what thread_history_1.sqlite holds on the session", "end all clients, then: hist repair SESSION makes a copy that needs no database, and hist lint SESSION names the damaged one", "thread history", "malformed"),
-	incompatible("damaged-database", "the client can't read what thread_history_1.sqlite holds on the session", "end all clients, then: hist repair SESSION makes a copy that needs no database, and hist lint SESSION names the damaged one", "thread history", "not a database"),
-	incompatible("damaged-database", "the client can't read what state_5.sqlite holds on the session", "end all clients, then: hist repair SESSION makes a copy that needs no database, and hist lint SESSION names the damaged one", "thread metadata", "malformed"),
-	incompatible("damaged-database", "the client can't read what state_5.sqlite holds on the session", "end all clients, then: hist repair SESSION makes a copy that needs no database, and hist lint SESSION names the damaged one", "thread metadata", "not a database"),
-	incompatible("damaged-database", "the client can't read one of its databases (hist lint names it)", "end all clients, then: hist repair SESSION makes a copy that needs no database, and hist lint SESSION names the damaged one", "database disk image is malformed"),
+	unnamed("model provider `` not found"),
+	unnamed("model provider “”"),
+	incompatible("provider-missing", "the client's config lacks the thread's model provider", "add the provider to config.toml of the client ([model_providers.NAME]), or go on in a thread of its own, with the provider of config.toml: codex fork SESSION", "this chat uses model provider", "no longer configured"),
+	incompatible("provider-missing", "the client's config lacks the thread's model provider", "add the provider to config.toml of the client, or resume it with another one: codex resume SESSION -c model_provider=NAME", "model provider", "not found"),
+	damagedDatabase("the client can't read one of its databases, or its list has the thread as one in another form (hist lint says which)", "list_turns is not supported"),
+	damagedDatabase("the client can't read one of its databases", "failed to open thread history"),
+	damagedDatabase("the client can't read what thread_history_1.sqlite holds on the session", "thread history", "malformed"),
+	damagedDatabase("the client can't read what thread_history_1.sqlite holds on the session", "thread history", "not a database"),
+	damagedDatabase("the client can't read what state_5.sqlite holds on the session", "thread metadata", "malformed"),
+	damagedDatabase("the client can't read what state_5.sqlite holds on the session", "thread metadata", "not a database"),
+	damagedDatabase("the client can't read one of its databases (hist lint names it)", "database disk image is malformed"),
+	incompatible("", "the client's list (state_5.sqlite) has no row for the thread, and its migration needs one; the session's file was left as it is", "hist pre-resume SESSION says whether the client reads the session without the migration", "is missing its sqlite metadata"),
+	incompatible("damaged-database", "the client's database was made with another text of this migration than the client has; reports are of homes that clients of two platforms use. The session's file is not at fault", "resume the session with the client that made the database, or give this client a home of its own (CODEX_HOME)", "migration", "was previously applied but has been modified"),
+	newHint("", "the client's database was made by a newer client than this one. The session's file is not at fault", agent.AfterUpgrade, agent.ClientTooOld,
+		"resume the session with the newer client, or give this one a home of its own (CODEX_HOME)", []string{"migration", "was previously applied but is missing in the resolved migrations"}),
+	newHint("", "the client has not ended to make its list of all sessions, and does not start before", agent.Later, agent.Resumable,
+		"end all clients, start one, and wait; the more sessions there are, the longer it takes. If the error comes back: hist lint on the client's home names what can't be read", []string{"state db backfill"}),
+	incompatible("", "the client's app-server does not take a path that it was sent for an absolute one; reports are of empty paths, relative ones, and those of another platform (Windows and WSL)", "resume the session from a terminal on the platform that it was begun on (hist show SESSION names its directory), with a newer client if the error comes back", "absolutepathbuf deserialized without a base path"),
+	newHint("", "the program that asked the client does not know how to ask for threads of this kind; the session's file is not at fault", agent.AfterUpgrade, agent.Incompatible,
+		"take a version of that program (desktop app, editor) that fits the client, or resume the session from a terminal", []string{"paginated threads do not support"}),
+	incompatible("", "the client does not find a file or a folder that it needs to put the thread into the archive", "hist lint SESSION looks for the session's file, and says whether the client's list names another one", "failed to archive thread", "(os error 2)"),
 	tooOld("ordinal-duplicate", "the numbers of the records repeat; nothing is lost, and clients from 0.154 on read it", "expected ordinal"),
 	tooOld("ordinal-duplicate", "the client's view of the thread is no longer updated; nothing is lost, and clients from 0.154 on read it", "failed to project durable rollout"),
 	tooOld("ordinal-duplicate", "the numbers of the records repeat; clients from 0.154 on read it", "failed to prepare paginated fork"),
+	tooOld("", "the file holds a record of a kind that this client does not know", "failed to parse rollout line", "unknown variant"),
 	repairable("ordinal-missing", "an older client wrote records without numbers at the end", "is missing an ordinal"),
 	repairable("projection-stale", "the file is shorter than the client's view of it", "durable rollout shrank"),
 	repairable("projection-stale", "the client's view of the thread does not match the file", "is behind durable rollout"),
@@ -42,13 +70,32 @@ var hints = []agent.Meaning{
 	repairable("bad-header", "the header can't be read", "failed to parse thread id"),
 	repairable("bad-header", "the header can't be read", "failed to parse conversation id"),
 	corrupt("empty-file", "the session's file is empty", "empty session file"),
+	notFound("bad-file-name", "the file, or the one that a link in its place leads to, is not named as the client names sessions", "does not have a canonical rollout filename"),
 	repairable("id-mismatch", "the file's name and its header name different threads", "belongs to thread"),
-	repairable("invalid-utf8", "bytes in the file are not UTF-8", "valid utf-8"),
+	newHint("", "another process is writing to one of the client's databases, or it lies on a drive without locks; the session's file is not at fault", agent.Later, agent.Resumable,
+		"try again; if the error comes back, end all clients, then resume the session", []string{"database is locked"}),
+	damagedDatabase("the client can't open its list of sessions (state_5.sqlite); what else it says tells why", "failed to initialize sqlite state"),
+	newHint("invalid-utf8", "the client has read bytes that are not UTF-8", agent.Never, agent.Repairable,
+		"hist lint SESSION names the bytes, if the file has any; then hist repair --in-place SESSION mends it", []string{"valid utf-8"}),
+}
+
+// aboutHome makes a hint from what the client's own doctor says of its home; the session in hand need not be meant.
+func aboutHome(rule, text string, words ...string) agent.Meaning {
+	return newHint(rule, text, agent.Now, agent.Resumable, "hist doctor names each session that is meant, and what mends it", words)
 }
 
 // newHint makes a hint; of the step, SESSION stands for the session's id or file.
 func newHint(rule, text, same string, verdict agent.Verdict, step string, words []string) agent.Meaning {
 	return agent.Meaning{Words: strings.Join(words, " … "), Rule: rule, Text: text, Same: same, Verdict: verdict, Step: step}
+}
+
+func unnamed(words string) agent.Meaning {
+	return incompatible("provider-missing", "nothing that the client goes by names the thread's model provider", "go on in a thread of its own, with the provider of config.toml: codex fork SESSION", words)
+}
+
+func unloaded(words string) agent.Meaning {
+	return newHint("", "the app-server has not loaded the thread: it takes a prompt only for one that the program in front has begun or resumed. A thread without a single turn is in no file", agent.AfterUpgrade, agent.Resumable,
+		"hist pre-resume SESSION says whether its file is there; then resume it from a terminal, or with another version of that program", []string{words})
 }
 
 func inUse(rule, text string, words ...string) agent.Meaning {
@@ -67,6 +114,10 @@ func incompatible(rule, text, step string, words ...string) agent.Meaning {
 	return newHint(rule, text, agent.Never, agent.Incompatible, step, words)
 }
 
+func damagedDatabase(text string, words ...string) agent.Meaning {
+	return incompatible("damaged-database", text, "end all clients, then: hist repair SESSION makes a copy that needs no database, and hist lint SESSION names the damaged one", words...)
+}
+
 func tooOld(rule, text string, words ...string) agent.Meaning {
 	return newHint(rule, text, agent.AfterUpgrade, agent.ClientTooOld, "resume the session with a newer client", words)
 }
@@ -82,7 +133,7 @@ func explain(text string) *agent.Meaning { return agent.MeaningOf(text, hints) }
 var rulesFor = map[string]string{
 	"id": "bad-item-id", "twin-id": "duplicate-item-id", "no-output": "call-without-output", "no-call": "output-without-call",
 	"twin-output": "duplicate-output", "twin-call": "duplicate-call", "name": "bad-tool-name", "long": "oversize-call", "arguments": "bad-arguments",
-	"image": "bad-image", "order": "reasoning-order", "reasoning": "foreign-reasoning", "encrypted": "undecryptable", "empty": "empty-content",
+	"image": "bad-image", "image-type": "bad-image", "order": "reasoning-order", "reasoning": "foreign-reasoning", "encrypted": "undecryptable", "empty": "empty-content",
 	"surrogate": "lone-surrogate",
 }
 

@@ -3,6 +3,7 @@ package codex
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -176,7 +177,7 @@ func KeptOutput(compacted []byte, tool Tool) []byte {
 	stamp := gjson.GetBytes(compacted, "timestamp").String()
 	gjson.GetBytes(compacted, "payload.replacement_history").ForEach(func(_, item gjson.Result) bool {
 		if item.Get("call_id").String() == tool.CallID && HoldsOutput(item) {
-			found = record(stamp, nil, "response_item", rawJSON(item.Raw))
+			found = record(stamp, nil, "response_item", json.RawMessage(item.Raw))
 			if kind, want := item.Get("type").Str, OutputType(tool.Type); kind != want { // it may be damaged there
 				cut := session.SetMember(found, "payload", "type", []byte(`"`+want+`"`))
 				found, _ = session.Apply(found, []session.Cut{cut}) //nolint:errcheck // one cut collides with no other

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"math"
 	"regexp"
 	"strings"
 	"time"
@@ -144,6 +145,11 @@ func optionalFaults(line []byte, p gjson.Result, known Known) []HeaderFault {
 	if v := p.Get("source"); v.Exists() && v.Type != gjson.String && !v.IsObject() {
 		faults = append(faults, HeaderFault{What: "source is neither a text nor an object", Cuts: []session.Cut{session.SetMember(line, "payload", "source", quote("unknown"))}})
 	}
+	for _, key := range []string{"thread_id", "end_ordinal_exclusive", "end_byte_offset"} {
+		if base := p.Get("history_base"); base.IsObject() && !base.Get(key).Exists() {
+			faults = append(faults, HeaderFault{What: "history_base." + key + " is missing"})
+		}
+	}
 	return faults
 }
 
@@ -154,17 +160,29 @@ func lacks(key string, v gjson.Result) string {
 	return key + " is of the wrong type"
 }
 
-// fromNumber reads a time stamp that was written as seconds or milliseconds since 1970.
+// fromNumber reads a member that is a number where the client writes a text.
 func fromNumber(key string, v gjson.Result, otherwise string) string {
 	if key != "timestamp" {
 		return v.Raw
 	}
-	if ms := v.Int(); ms > 1e11 {
-		return time.UnixMilli(ms).UTC().Format(TimeForm)
-	} else if ms > 1e8 {
-		return time.Unix(ms, 0).UTC().Format(TimeForm)
+	return cmp.Or(stampOf(v), otherwise)
+}
+
+// stampOf writes a number of seconds, milli- or microseconds since 1970 as the client writes a time; "" if it is none of these.
+func stampOf(v gjson.Result) string {
+	const least, most = 1e8, 1e11 // seconds, of years from 1973 to 5138
+	n, unit := v.Num, 1e6
+	for n >= most && unit > 1 {
+		n, unit = n/1e3, unit/1e3
 	}
-	return otherwise
+	if v.Type != gjson.Number || n < least || n >= most {
+		return ""
+	}
+	at := time.UnixMicro(int64(math.Round(v.Num * unit))).UTC()
+	if at.Nanosecond()%1e6 != 0 {
+		return at.Format("2006-01-02T15:04:05.000000Z")
+	}
+	return at.Format(TimeForm)
 }
 
 // TimeForm is how the client writes the time of a line.

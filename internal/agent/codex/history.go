@@ -16,7 +16,8 @@ type History struct {
 	turns       []turnMark // the newest
 	dropped     int        // how many older turns are not kept
 	compactions []compactionMark
-	gone        []interval // rolled-back parts, separate from each other, in the order of the file
+	gone        []interval           // rolled-back parts, separate from each other, in the order of the file
+	prompts     map[session.Pos]bool // the places of prompts that are lost
 }
 
 // NewHistory begins a session's history.
@@ -45,8 +46,9 @@ type turnMark struct {
 }
 
 type compactionMark struct {
-	at    session.Pos
-	turns int // open turns when it happened
+	at      session.Pos
+	turns   int  // open turns when it happened
+	summary bool // it holds nothing else: the prompts before it are sent as well
 }
 
 type interval struct{ from, to session.Pos }
@@ -73,14 +75,14 @@ func (h *History) Add(rec *session.Record, seen bool) {
 	}
 }
 
-// compact replaces all history by what the compaction holds. Before 0.59 a compaction holds only a summary, and the client
-// keeps the user's prompts beside it.
+// compact replaces all history by what the compaction holds. In old sessions (to 0.79 at least) it holds only a summary, and the client
+// keeps the user's prompts beside it (measured with 0.79.0 and 0.171.0).
 func (h *History) compact(rec *session.Record, seen bool) {
-	n := int64(h.dropped+len(h.turns)) + 1
+	mark, n := compactionMark{rec.Pos, h.dropped + len(h.turns), true}, int64(h.dropped+len(h.turns))+1
 	if raw := Field(rec, FieldReplacement); len(raw) > 0 && raw[0] == '[' {
-		n = gjson.ParseBytes(raw).Get("#").Int()
+		mark.summary, n = false, gjson.ParseBytes(raw).Get("#").Int()
 	}
-	h.compactions = append(h.compactions, compactionMark{rec.Pos, h.dropped + len(h.turns)})
+	h.compactions = append(h.compactions, mark)
 	h.live.mended = n
 	if seen {
 		h.live.seen = n
@@ -122,7 +124,27 @@ func (h *History) Base() session.Pos {
 
 // Counts says whether what is at a place is still part of what the model is sent.
 func (h *History) Counts(at session.Pos) bool {
-	return !at.Less(h.Base()) && !h.RolledBack(at)
+	return (!at.Less(h.Base()) || h.keeps(at)) && !h.RolledBack(at)
+}
+
+// keeps says whether a prompt in front of the newest compaction, or one that is lost there, is sent beside its summary.
+func (h *History) keeps(at session.Pos) bool {
+	i := len(h.compactions) - 1
+	for ; i >= 0 && at.Less(h.compactions[i].at); i-- {
+		if !h.compactions[i].summary {
+			return false
+		}
+	}
+	t := sort.Search(len(h.turns), func(i int) bool { return !h.turns[i].at.Less(at) })
+	return h.prompts[at] || t < len(h.turns) && h.turns[t].at == at
+}
+
+// LostPrompt says that a prompt is lost at a place.
+func (h *History) LostPrompt(at session.Pos) {
+	if h.prompts == nil {
+		h.prompts = map[session.Pos]bool{}
+	}
+	h.prompts[at] = true
 }
 
 // RolledBack says whether a place lies in turns that were taken back.

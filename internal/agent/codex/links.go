@@ -139,7 +139,7 @@ func (n *numberer) first(line []byte) {
 // Same says whether two lines differ only in their ordinals.
 func (n *numberer) Same(was, is []byte) bool {
 	ordinal, _ := ordinalOf(is)
-	return n.on && bytes.Equal(setOrdinal(was, ordinal.Value), is)
+	return n.on && len(was) > 0 && bytes.Equal(setOrdinal(was, ordinal.Value), is)
 }
 
 // Steady says whether the records to come keep their ordinals.

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"strings"
@@ -27,8 +28,21 @@ func (Decoder) Misspelled(rec *session.Record) (at int, was byte, ok bool) {
 	if !slices.Contains(conversation, kind.String()) {
 		f.Value(kind, conversation...)
 	}
-	if payload := root.Get("payload"); kind.String() == "response_item" && payload.IsObject() {
+	switch payload := root.Get("payload"); {
+	case kind.String() == "response_item" && payload.IsObject():
 		itemFlips(&f, payload)
+	case kind.String() == "session_meta": // what says where a fork's history begins (other members are rebuilt, or nothing depends on them)
+		f.Keys(payload, "history_base")
+		if base := payload.Get("history_base"); base.Exists() {
+			f.Keys(payload, "history_mode")
+			f.Keys(base, "thread_id", "end_ordinal_exclusive", "end_byte_offset")
+		}
+	case kind.String() == "compacted":
+		f.Keys(payload, "message", "replacement_history")
+		payload.Get("replacement_history").ForEach(func(_, held gjson.Result) bool {
+			itemFlips(&f, held)
+			return true
+		})
 	}
 	return f.Only()
 }
@@ -50,7 +64,11 @@ func spelled(rec *session.Record) bool {
 	case rec.Type == "" || rec.Type == "response_item":
 		return string(Literal(rec, FieldType)) == "event_msg"
 	case !strings.HasPrefix(rec.Type, "response_item/"):
-		return true
+		return rec.Type != "compacted" && rec.Kind != session.Header
+	case rec.Type == "response_item/function_call" && len(Field(rec, FieldNamespace)) == 0 && (bytes.Contains(rec.Raw, []byte(`pace":`)) || bytes.Contains(rec.Raw, []byte(`"names`))):
+		return false // one half of "namespace", which a call need not have, is there
+	case rec.Type == "response_item/reasoning" && len(Field(rec, FieldEncrypted)) == 0: // what is sealed may be there under another name
+		return false
 	case rec.Type == "response_item/message" && !slices.Contains(roles, string(rec.Role)), strings.HasSuffix(rec.Type, "_output") && len(rec.CallID) == 0:
 		return false
 	}

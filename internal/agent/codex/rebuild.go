@@ -288,7 +288,14 @@ func LostPrompt(timestamp string) []byte {
 // LostHere writes a message that tells the model that so many records of its session are missing.
 func LostHere(timestamp string, records int64) []byte {
 	return newMessage(timestamp, "developer", "", []part{{Type: "input_text", Text: fmt.Sprintf(
-		"[hist: records of this session are lost here (%d), and with them what was said or done; check the state before you rely on it]", records)}})
+		lostHere+" (%d), with whatever was said or done in them; check the state before you rely on it]", records)}})
+}
+
+const lostHere = "[hist: records of this session are lost here"
+
+// IsLostHere says whether a record is a message that LostHere has written.
+func IsLostHere(rec *session.Record) bool {
+	return string(rec.Role) == "developer" && bytes.Contains(FirstText(rec), []byte(lostHere))
 }
 
 // LostPast writes a message that tells the model that what its thread inherited from another one is lost: all of it, or

@@ -171,11 +171,7 @@ func NestedOutput(tool Tool, stamp string, several bool, events [][]byte) ([]byt
 		if at := gjson.GetBytes(event, "timestamp").String(); at > stamp {
 			stamp = at
 		}
-		text, err := nestedResult(event)
-		if err != nil {
-			return nil, err
-		}
-		output = appendText(append(output, ','), text)
+		output = appendText(append(output, ','), nestedResult(event))
 	}
 	return NewOutput(tool, stamp, append(output, ']')), nil
 }
@@ -212,12 +208,12 @@ func appendText(list []byte, text string) []byte {
 }
 
 // nestedResult says what one tool of a script was asked, and what it returned.
-func nestedResult(event []byte) (string, error) {
+func nestedResult(event []byte) string {
 	text, err := nestedText(event)
 	if err != nil {
 		text = "[hist: the session file was damaged here; what this returned is lost]"
 	}
-	return fmt.Sprintf("[%s%s]\n%s", nestedName(event), nestedAsked(event), text), nil
+	return fmt.Sprintf("[%s%s]\n%s", nestedName(event), nestedAsked(event), text)
 }
 
 // nestedText is what one tool of a script returned.

@@ -34,7 +34,9 @@ func readSent(text []byte, at agent.ReadAt, version string) (*session.Sent, erro
 	if read.Base >= 0 && r.s.Records[read.Base].Segment == r.own {
 		sent.Compacted = r.origins[read.Base].pos
 	}
-	sent.Items = make([]session.Item, 0, len(read.Items))
+	if at.Each == nil {
+		sent.Items = make([]session.Item, 0, len(read.Items))
+	}
 	for i := range read.Items {
 		t := &read.Items[i]
 		if i == sent.Inherited && r.inherits(t.Record) {
@@ -42,9 +44,13 @@ func readSent(text []byte, at agent.ReadAt, version string) (*session.Sent, erro
 		}
 		item := r.item(t)
 		item.Message, item.Block = i, -1
+		if at.Each != nil {
+			at.Each(&item)
+			continue
+		}
 		sent.Items = append(sent.Items, item)
 	}
-	if sent.Refused == "" {
+	if sent.Refused == "" && at.Each == nil {
 		sent.Unsent = r.unsent(sent.From())
 	}
 	return sent, nil
@@ -53,7 +59,7 @@ func readSent(text []byte, at agent.ReadAt, version string) (*session.Sent, erro
 // unsent are the session's own records of the history that are not among those that items come from.
 func (r *sending) unsent(from map[session.Pos]bool) (list []session.Pos) {
 	for i := range r.s.Records {
-		if c := &r.s.Records[i]; c.Segment == r.own && c.Flags&reader.Model != 0 && c.Flags&reader.Unread == 0 && !from[r.origins[i].pos] {
+		if c := &r.s.Records[i]; !r.inherits(i) && c.Flags&reader.Model != 0 && c.Flags&reader.Unread == 0 && !from[r.origins[i].pos] {
 			list = append(list, r.origins[i].pos)
 		}
 	}
@@ -64,7 +70,8 @@ func (r *sending) unsent(from map[session.Pos]bool) (list []session.Pos) {
 type sending struct {
 	at      agent.ReadAt
 	s       reader.Session
-	origins []origin // of s.Records
+	origins []origin       // of s.Records
+	texts   map[int][]byte // of the files, by segment
 	held    *Held
 	spans   [fieldCount]jsonl.Span
 	turns   session.Turns
@@ -82,16 +89,14 @@ type sending struct {
 
 // origin is where a record stands.
 type origin struct {
-	text []byte // of the file
-	pos  session.Pos
-	at   int // where its line begins
-	end  int
-	turn int
-	held [][2]int // where the items that a compaction holds lie in the line
+	pos     session.Pos
+	at, end int // where its line lies
+	turn    int
+	held    [][2]int // where the items that a compaction holds lie in the line
 }
 
 func newSending(at agent.ReadAt) *sending {
-	return &sending{at: at, held: NewHeld(), seen: map[string]bool{}, decided: map[string]bool{}}
+	return &sending{at: at, held: NewHeld(), texts: map[int][]byte{}, seen: map[string]bool{}, decided: map[string]bool{}}
 }
 
 // longestLineage is how many sessions a fork may go on from, one behind the other.
@@ -123,7 +128,7 @@ func (r *sending) read(text []byte, depth int) {
 	if n := len(r.s.Records); n > 0 {
 		segment = r.s.Records[n-1].Segment + 1
 	}
-	r.turns, r.turn, r.dead = session.Turns{}, 0, map[reader.Flags]bool{}
+	r.turns, r.turn, r.dead, r.texts[segment] = session.Turns{}, 0, map[reader.Flags]bool{}, text
 	no := int64(0)
 	for at := 0; at < len(text); {
 		end := len(text)
@@ -177,7 +182,7 @@ func (r *sending) line(text []byte, at, end int, pos session.Pos, segment int) {
 	clear(r.spans[:])
 	v := shape.ScanOne(line, r.spans[:])
 	c := reader.Record{Segment: segment}
-	o := origin{text: text, pos: pos, at: at, end: end}
+	o := origin{pos: pos, at: at, end: end}
 	switch {
 	case v.Fault != jsonl.None || !v.Object || v.Surrogate >= 0:
 		c.Kind = session.Unreadable
@@ -311,7 +316,7 @@ func (r *sending) inherits(i int) bool {
 // item is an item of the request, without its place in it.
 func (r *sending) item(t *reader.Item) session.Item {
 	o := &r.origins[t.Record]
-	line := o.text[o.at:o.end]
+	line := r.texts[r.s.Records[t.Record].Segment][o.at:o.end]
 	item := session.Item{Pos: o.pos, Turn: o.turn}
 	if r.s.Records[t.Record].Segment != r.own {
 		item.Turn = 0
@@ -325,14 +330,13 @@ func (r *sending) item(t *reader.Item) session.Item {
 		item.Sum = said.Sum()
 		return item
 	}
-	v := gjson.Get(unsafe.String(unsafe.SliceData(line), len(line)), "payload")
-	item.Path = "payload"
-	if t.Held > 0 {
+	var v gjson.Result
+	if t.Held > 0 { // the line holds many: it is not read again for each
 		at := o.held[t.Held-1]
 		v = gjson.Parse(unsafe.String(&line[at[0]], at[1]-at[0]))
 		item.Path = "payload.replacement_history." + strconv.Itoa(t.Held-1)
 		item.Content = json.RawMessage(line[at[0]:at[1]])
-	} else if v.Index > 0 {
+	} else if v, item.Path = gjson.Get(unsafe.String(unsafe.SliceData(line), len(line)), "payload"), "payload"; v.Index > 0 {
 		item.Content = json.RawMessage(line[v.Index : v.Index+len(v.Raw)])
 	}
 	describe(&item, v)

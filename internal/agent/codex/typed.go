@@ -59,6 +59,7 @@ var typedItems = []struct {
 	{"compaction", []typedMember{{"encrypted_content", FieldEncrypted, aText, false}}},
 	{"compaction_summary", []typedMember{{"encrypted_content", FieldEncrypted, aText, false}}},
 	{"context_compaction", []typedMember{{"encrypted_content", FieldEncrypted, aText, true}}},
+	{"additional_tools", []typedMember{{"role", FieldRole, aText, false}, {"tools", notAField, list, false}}},
 }
 
 // ItemKind is the kind of an item, known to the client or not.
@@ -223,5 +224,6 @@ func readablePart(part gjson.Result, texts map[string]string) bool {
 		}
 		return part.Get("image_url").Type == gjson.String || part.Get("file_id").Type == gjson.String
 	}
-	return known && part.Get(name).Type == gjson.String
+	uploaded := kind == "input_audio" && part.Get("file_id").Type == gjson.String // read since 0.171
+	return known && (uploaded || part.Get(name).Type == gjson.String)
 }

@@ -3,6 +3,8 @@ package codex
 import (
 	"slices"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -18,16 +20,60 @@ func (Decoder) Weigh(rec *session.Record) int {
 	case rec.Type == "response_item" || rec.Type == "event_msg":
 		return 1
 	}
-	w := read
+	w := read + weighList(rec)
 	if Misfit(rec) == "" && (rec.Type != "response_item/message" || slices.Contains(roles, string(rec.Role))) {
 		w += fits
 	}
-	for _, field := range []int{FieldFirstText, FieldOutput, FieldArguments, FieldInput, FieldMessage, FieldItemText, FieldEncrypted} {
-		if len(Field(rec, field)) > len(`""`) {
+	if parts := gjson.GetBytes(Field(rec, FieldContent), "#.type").Array(); len(parts) > 0 && (parts[0].Str == "output_text") == (string(rec.Role) == "assistant") {
+		w += says // a part's type fits one role only
+	}
+	for _, field := range []int{FieldFirstText, FieldOutput, FieldArguments, FieldInput, FieldMessage, FieldItemText, FieldEncrypted, FieldName, FieldCallID} {
+		if raw := Field(rec, field); len(raw) > len(`""`) && raw[0] != 'n' {
 			w += says
 		}
 	}
 	return w
+}
+
+// lists are the fields that hold lists of parts, and the parts as clients write them.
+var lists = []struct {
+	field int
+	of    want
+}{{FieldContent, content}, {FieldOutput, output}, {FieldSummary, summary}, {FieldReplacement, content}}
+
+// weighList counts the items of a compaction that the client can read, and the texts in a record's lists.
+func weighList(rec *session.Record) (w int) {
+	if rec.Kind == session.Compaction {
+		NewHeld().Each(rec, func(item *session.Record, _ int) {
+			if w += weighList(item); Misfit(item) == "" && item.Type != "response_item" {
+				w++
+			}
+		})
+		return w
+	}
+	for _, l := range lists {
+		gjson.ParseBytes(Field(rec, l.field)).ForEach(func(_, part gjson.Result) bool {
+			if member := partText[l.of][part.Get("type").String()]; len(part.Get(member).String()) > 0 {
+				w++
+			}
+			return true
+		})
+	}
+	return w
+}
+
+// Doubled is the offset of a key that stands twice in a part of a list. Nearly every list has the client's own form, which has none.
+func (Decoder) Doubled(rec *session.Record) int {
+	for _, l := range lists {
+		raw := Field(rec, l.field)
+		if len(raw) < len(`[{"":0,"":0}]`) || raw[0] != '[' || l.field == FieldContent && OneText(rec) || plain(raw, plainParts[l.of]) {
+			continue
+		}
+		if at := session.DoubledInList(raw); at >= 0 {
+			return rec.Spans[l.field].Start + at
+		}
+	}
+	return -1
 }
 
 // roles are those of the messages that clients write.

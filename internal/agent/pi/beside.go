@@ -125,11 +125,8 @@ func (c *checker) recovered(f *found, i int, ids map[string]int) bool {
 		if up == "" || r.line == nil {
 			return false
 		}
-		add := factOfLine(r.line)
-		add.behind, add.made, source = i-1, behindParent(r.line), r.from
-		if add.made == nil || add.id != up {
-			return false
-		}
+		add := added(r.line, i-1)
+		source = r.from
 		list = append(list, add)
 		if _, here := ids[add.up]; here || add.root {
 			break
@@ -138,7 +135,7 @@ func (c *checker) recovered(f *found, i int, ids map[string]int) bool {
 	}
 	slices.Reverse(list)
 	for _, add := range list {
-		ids[add.id] = len(c.facts)
+		ids[add.id] = -1
 		f.changes = append(f.changes, change{add: add})
 	}
 	f.Fix, f.Source = finding.Recovered, source

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -22,7 +23,6 @@ type checker struct {
 	*view
 	file   []fact           // as they stand in the file; nil as long as nothing is changed
 	kids   map[string][]int // see children
-	added  map[string]int   // the records that a repair adds, by their ids
 	dead   []remains
 	old    bool           // of version 1: records have no ids, and each hangs on the one before it
 	voice  string         // the members of an answer that say who gave it
@@ -31,18 +31,8 @@ type checker struct {
 	lost   map[string]int // by an id that no record has: the first record that names it as its parent
 	broken map[int]bool   // records whose chain was broken, and was mended
 	beside *beside
-	owners map[int]*found // by record: the finding that has set its id or its parent last
+	owners map[int]*found // by record: the finding that has changed it last
 	all    []*found
-}
-
-// remains is what a line that can't be read says of itself.
-type remains struct {
-	at     session.Pos
-	before int // how many records stand in front of it
-	id, up string
-	header string // how it begins, if it was a header
-	null   bool   // it says null; value: it is JSON, but no object
-	value  bool
 }
 
 // found is a finding, and what would mend it.
@@ -78,11 +68,11 @@ func (c *checker) Record(rec *session.Record) {
 	f.ref.Set(rec)
 	f.mended = rec.Mended || rec.Pos.Part > 0
 	f.broken = rec.Mended && breaks(rec.Original)
-	c.facts = append(c.facts, *f)
-	if f.header() && c.headerAt() == len(c.facts)-1 {
+	if f.header() && c.headerAt() < 0 {
 		c.run.SetHeader(about(rec.Raw).Info, rec.Pos)
 	}
-	if c.voice == "" && f.role == "assistant" && f.kind == "message" {
+	c.facts = append(c.facts, *f)
+	if c.voice == "" && f.role == "assistant" {
 		for _, key := range []string{"api", "provider", "model"} {
 			if v := gjson.GetBytes(rec.Raw, "message."+key); v.Exists() {
 				c.voice += `"` + key + `":` + v.Raw + `,`
@@ -97,15 +87,14 @@ func breaks(line []byte) bool {
 	return jsonl.Valid(line) && slices.ContainsFunc(factOfLine(line).flaws, func(f flaw) bool { return f.harm == fails })
 }
 
-// stages are what is looked for, each in what is left once what was found before is mended.
+// stages are what is looked for behind the header, each in what is left once what was found before is mended.
 var stages = []func(*checker) []*found{
-	(*checker).header, (*checker).foreign, (*checker).ids, (*checker).copies, (*checker).links, (*checker).end, (*checker).kept, (*checker).content, (*checker).pairs, (*checker).unanswered,
+	(*checker).foreign, (*checker).ids, (*checker).copies, (*checker).links, (*checker).end, (*checker).kept, (*checker).content, (*checker).pairs, (*checker).unanswered,
 }
 
 // End judges the session.
 func (c *checker) End() {
-	c.own = len(c.facts)
-	if c.own == 0 {
+	if c.own = len(c.facts); c.own == 0 {
 		c.empty()
 		return
 	}
@@ -115,8 +104,13 @@ func (c *checker) End() {
 	c.is = c.asIs()
 	c.now = c.read(c.traits)
 	if !c.run.Options().Live {
-		for _, look := range stages {
-			c.choose(look(c))
+		c.choose(c.header())
+		if c.old { // nothing but their order ties its records together
+			c.choose(c.content())
+		} else {
+			for _, look := range stages {
+				c.choose(look(c))
+			}
 		}
 	}
 	c.neighbours()
@@ -167,33 +161,37 @@ func (c *checker) asIs() *reading {
 	for i := range v.facts {
 		v.facts[i].gone = v.facts[i].mended
 	}
-	if n := len(c.dead); n > 0 && c.dead[n-1].value && c.dead[n-1].before == c.own {
-		v.facts = append(v.facts, fact{})
-		v.own++
-	}
 	return v.read(c.traits)
 }
 
 // choose takes what a rule has found: its impact is what two readings show, and what may be mended of it changes what is looked at next.
 func (c *checker) choose(list []*found) {
-	if len(list) == 0 {
-		return
-	}
-	var every []change
+	var every, chosen []change
 	for _, f := range list {
 		every = append(every, f.changes...)
 	}
+	if c.all = append(c.all, list...); len(every) == 0 {
+		return
+	}
 	then := c.with(every).read(c.traits)
 	impact := c.now.than(then)
-	var chosen []change
 	for _, f := range list {
 		if f.at < len(c.now.on) && (c.now.on[f.at] || then.on[f.at]) || impact == finding.Blocks {
 			if f.Impact = max(f.Impact, impact); f.Gap { // the record that is missing was sent, too
 				f.Impact = max(f.Impact, finding.Loses)
 			}
 		}
-		if f.chosen = c.mends(&f.Finding); f.chosen {
-			chosen = append(chosen, f.changes...)
+		if r := &c.facts[f.at]; r.mended && !r.broken && f.Impact > finding.Loses {
+			f.Impact, f.Message = finding.Loses, "in what is left of a line that the client drops: "+f.Message
+		}
+		if f.chosen = c.mends(&f.Finding); !f.chosen {
+			continue
+		}
+		chosen = append(chosen, f.changes...)
+		for _, ch := range f.changes {
+			if ch.do != nil {
+				c.owners[ch.at] = f
+			}
 		}
 	}
 	if len(chosen) > 0 {
@@ -204,14 +202,6 @@ func (c *checker) choose(list []*found) {
 		c.kids = nil
 		c.now = c.read(c.traits)
 	}
-	for _, f := range list {
-		for _, ch := range f.changes {
-			if f.chosen && ch.add == nil && ch.place == inPlace {
-				c.owners[ch.at] = f
-			}
-		}
-	}
-	c.all = append(c.all, list...)
 }
 
 // mends says whether a finding is to be mended.
@@ -247,7 +237,7 @@ func (f *found) set(at int, do func(*fact), cuts ...session.Cut) {
 
 // drop sets a record aside; what hangs on it is hung on its parent.
 func (c *checker) drop(f *found, at int) {
-	f.set(at, func(r *fact) { r.gone = true })
+	f.changes = append(f.changes, change{at: at, place: away})
 	for _, k := range c.children()[c.facts[at].id] {
 		if k != at {
 			f.hang(k, c.facts[at].up)
@@ -260,7 +250,7 @@ func (c *checker) children() map[string][]int {
 	if c.kids == nil {
 		c.kids = map[string][]int{}
 		c.each(func(i int, f *fact) {
-			if f.up != "" && !f.header() {
+			if f.up != "" {
 				c.kids[f.up] = append(c.kids[f.up], i)
 			}
 		})
@@ -268,75 +258,46 @@ func (c *checker) children() map[string][]int {
 	return c.kids
 }
 
-// edits are what mends a finding, as a repair takes it. Where several findings give a record an id or a parent, the last of them does.
+// edits are what mends a finding that was chosen, as a repair takes it. Where several findings give a record an id or a parent, the last does.
 func (c *checker) edits(f *found) (list []finding.Edit) {
-	was := c.facts
-	if c.file != nil {
-		was = c.file
+	if !f.chosen {
+		return nil
 	}
 	var order []int
-	then, cuts := map[int]*fact{}, map[int][]session.Cut{}
+	cuts := map[int][]session.Cut{}
 	for _, ch := range f.changes {
 		switch {
 		case ch.add != nil:
-			list = append(list, c.insertion(ch.add, f.chosen))
+			list = append(list, c.insertion(ch.add))
+		case ch.place == away:
+			list = append(list, finding.Edit{At: c.facts[ch.at].ref.Pos, Op: finding.Remove})
 		case ch.place != inPlace:
 			list = append(list, c.move(ch)...)
-		default:
-			if then[ch.at] == nil {
-				copied := was[min(ch.at, len(was)-1)]
-				then[ch.at], order = &copied, append(order, ch.at)
+		case ch.at < c.own: // a record that is added is written as it is at the end
+			if _, known := cuts[ch.at]; !known {
+				order = append(order, ch.at)
 			}
-			ch.do(then[ch.at])
 			cuts[ch.at] = append(cuts[ch.at], ch.cuts...)
 		}
 	}
 	for _, at := range order {
-		if at >= c.own {
-			continue // a record that is added is written as it is at the end
+		is, from, cut := &c.facts[at], &c.file[at], cuts[at]
+		if owner := c.owners[at] == f; owner && is.id != from.id {
+			cut = append(cut, from.idAt.to(quote(is.id)))
 		}
-		is, from := then[at], &was[at]
-		switch {
-		case is.gone:
-			list = append(list, finding.Edit{At: is.ref.Pos, Op: finding.Remove})
-			continue
-		case f.chosen && c.owners[at] != f:
-			is = from
-		case f.chosen:
-			is = &c.facts[at]
+		if owner := c.owners[at] == f; owner && (is.up != from.up || is.root != from.root) {
+			cut = append(cut, from.upAt.to(is.parent()))
 		}
-		if is.id != from.id {
-			cuts[at] = append(cuts[at], memberCut(from.idAt, "id", quote(is.id)))
-		}
-		if is.up != from.up || is.root != from.root {
-			cuts[at] = append(cuts[at], memberCut(from.upAt, "parentId", is.parent()))
-		}
-		if len(cuts[at]) > 0 {
-			list = append(list, finding.Edit{At: from.ref.Pos, Op: finding.Splice, Cuts: cuts[at]})
+		if len(cut) > 0 && !is.gone {
+			list = append(list, finding.Edit{At: from.ref.Pos, Op: finding.Splice, Cuts: cut})
 		}
 	}
 	return list
 }
 
-// memberCut sets a member of a record, which may be absent: then the span says where it goes.
-func memberCut(at jsonl.Span, key string, value []byte) session.Cut {
-	if at.Start == at.End {
-		value = append(append(append(quote(key), ':'), value...), ',')
-	}
-	return session.Cut{Start: at.Start, End: at.End, New: value}
-}
-
-// insertion puts in a record.
-func (c *checker) insertion(add *fact, chosen bool) finding.Edit {
-	if c.added == nil {
-		c.added = map[string]int{}
-		for i := c.own; i < len(c.facts); i++ {
-			c.added[c.facts[i].id] = i
-		}
-	}
-	if i, ok := c.added[add.id]; ok && chosen {
-		add = &c.facts[i]
-	}
+// insertion puts in a record as it is at the end.
+func (c *checker) insertion(add *fact) finding.Edit {
+	add = &c.facts[add.index]
 	e := finding.Edit{Op: finding.After, New: finding.Content{Literal: add.line()}}
 	if add.behind < 0 {
 		e.At, e.Op, e.Lead = c.facts[0].ref.Pos, finding.Before, true
@@ -380,36 +341,27 @@ func (c *checker) Settle(f *finding.Finding) {
 	if !f.Framing || c.now == nil {
 		return
 	}
-	harm := finding.Notes
-	last := max(f.Pos.Line, f.Through)
-	i, _ := c.index(session.Pos{Line: f.Pos.Line})
-	for ; i < c.own && c.facts[i].ref.Pos.Line <= last; i++ {
-		r := &c.facts[i]
-		switch {
+	harm, last := finding.Notes, max(f.Pos.Line, f.Through)
+	for i, _ := c.index(session.Pos{Line: f.Pos.Line}); i < c.own && c.facts[i].ref.Pos.Line <= last; i++ {
+		switch r := &c.facts[i]; {
 		case !r.mended || r.gone:
-		case r.header():
+		case r.header(), c.now.on[i] && r.broken:
 			harm = finding.Blocks
-		case c.now.on[i] && r.broken:
-			harm = finding.Blocks
+		case c.now.on[i] && c.is.invalid > c.now.invalid:
+			harm = max(harm, finding.Rejects)
 		case c.now.on[i]:
 			harm = max(harm, finding.Loses)
-			if c.is.invalid > c.now.invalid {
-				harm = max(harm, finding.Rejects)
-			}
 		}
 	}
 	at := c.headerAt()
 	rewritten := at >= 0 && c.facts[at].rewritten
 	k, _ := slices.BinarySearchFunc(c.dead, f.Pos.Line, func(d remains, line int64) int { return cmp.Compare(d.at.Line, line) })
 	for ; k < len(c.dead) && c.dead[k].at.Line <= last; k++ {
-		d := &c.dead[k]
-		switch {
-		case d.id != "", d.header != "":
-			harm = max(harm, finding.Loses)
+		switch d := &c.dead[k]; {
 		case d.value && d.before >= c.own:
 			harm = max(harm, finding.Loses)
 			f.Message += ": it is the end of the file, so nothing of the history is sent"
-		case rewritten && f.Fix != finding.NoFix:
+		case d.id != "", d.header != nil, rewritten && f.Fix != finding.NoFix:
 			harm = max(harm, finding.Loses)
 		case d.null && c.traits.NullRefused:
 			harm = finding.Blocks
@@ -420,6 +372,9 @@ func (c *checker) Settle(f *finding.Finding) {
 	}
 	if c.traits.Glues && (f.Rule == normalize.NoFinalNewline || f.Rule == normalize.TornTail) {
 		harm = finding.Loses
+	}
+	if f.Rule == normalize.BOM && strings.Contains(f.Message, "UTF-16") { // no version reads that, with a mark or without
+		harm = finding.Blocks
 	}
 	f.Impact = harm
 }

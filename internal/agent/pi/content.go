@@ -1,7 +1,6 @@
 package pi
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -20,35 +19,46 @@ type flaw struct {
 	harm    harm
 	fix     finding.Fix
 	message string
-	cuts    []session.Cut
-	drop    bool   // the record has to go: nothing is lost, or nothing can be saved
-	call    int    // the number of the call that lacks a member, from 1; 0: none does. The result of the call may say it
-	member  string // that member
+	cuts    []session.Cut // that mend it; if there are none, the record has to go: nothing is lost, or nothing can be saved
 }
 
-// call is a call of an answer. A member that the API does not take is empty here; at is the block.
+func (f *fact) flaw(rule *finding.Rule, harm harm, fix finding.Fix, message string, cuts ...session.Cut) {
+	f.flaws = append(f.flaws, flaw{rule, harm, fix, message, cuts})
+}
+
+// misshapen is a flaw with which every prompt ends in an error.
+func (f *fact) misshapen(harm harm, fix finding.Fix, message string, cut session.Cut) {
+	f.flaw(ruleBadShape, harm, fix, "every prompt ends with a JavaScript error: "+message, cut)
+}
+
+// call is a call of an answer. An id or a name that the API does not take is empty here; the result of the call may say it.
 type call struct {
-	id, name string
-	file     string // that it is about
+	id, name     string
+	again        string // the id that it has, if an earlier call of the answer has it
+	file         string // that it is about
+	idAt, nameAt *slot  // of what the API does not take
 }
 
-// spare is a member that a rule may have to set to a value, because of what another record says.
-type spare struct{ cut session.Cut }
-
-func (s spare) to(value string) session.Cut {
-	c := s.cut
-	c.New = append(slices.Clip(c.New), value...)
-	if c.Start == c.End { // the member is not there
-		c.New = append(c.New, ',')
+// lacks says what the API does not take of a call.
+func (c *call) lacks() string {
+	switch {
+	case c.name != "":
+		return "id"
+	case c.id != "":
+		return "name"
 	}
-	return c
+	return "id and name"
 }
 
-// spareAt is the member key of the object at a path.
-func spareAt(line []byte, path, key string) spare {
-	c := session.SetMember(line, path, key, nil)
-	c.New = bytes.TrimSuffix(c.New, []byte(","))
-	return spare{c}
+// cuts set what the API does not take.
+func (c *call) cuts(id, name string) (list []session.Cut) {
+	if c.idAt != nil {
+		list = append(list, c.idAt.to(quote(id)))
+	}
+	if c.nameAt != nil {
+		list = append(list, c.nameAt.to(quote(name)))
+	}
+	return list
 }
 
 // harm is what a flaw does, in which versions.
@@ -65,84 +75,68 @@ const (
 	crashes         // the client ends when it opens the file
 )
 
-const shapeMessage = "every prompt ends with a JavaScript error: "
-
 // read looks into the body of a record.
 func (f *fact) read(rec *session.Record) {
+	r := gjson.ParseBytes(rec.Raw)
 	switch f.kind {
 	case "session":
-		v := gjson.GetBytes(rec.Raw, "version")
-		f.old, f.rewritten = v.Type == gjson.Null || v.Type == gjson.Number && v.Num < 2, v.Type == gjson.Null || v.Type == gjson.Number && v.Num < 3
-		f.spare = spareAt(rec.Raw, "", "version")
+		v := r.Get("version")
+		number := v.Type == gjson.Null || v.Type == gjson.Number
+		f.old, f.rewritten, f.spare = number && v.Num < 2, number && v.Num < 3, slotIn(r, "version")
 	case "message":
-		f.message(rec)
+		if m := r.Get("message"); m.IsObject() {
+			f.message(m)
+		} else if m.Type == gjson.Null {
+			f.flaw(ruleBadShape, crashes, finding.SetAside, "a message record without its message: the client ends when it opens the session", instead(r.Get("type"), `"custom","customType":"hist.lost-message"`))
+		}
 	case "custom_message":
 		f.says = 1
 	case "branch_summary":
-		f.says = min(1, len(gjson.GetBytes(rec.Raw, "summary").String()))
+		f.says = min(1, len(r.Get("summary").String()))
 	case "compaction":
-		v := gjson.GetBytes(rec.Raw, "summary")
-		f.target, f.spare, f.says = gjson.GetBytes(rec.Raw, "firstKeptEntryId").String(), spareAt(rec.Raw, "", "firstKeptEntryId"), 1
-		f.split = strings.Contains(v.String(), "(split turn)")
-		for _, key := range []string{"readFiles", "modifiedFiles"} {
-			for _, name := range gjson.GetBytes(rec.Raw, "details."+key).Array() {
-				f.files = append(f.files, name.String())
-			}
+		summary := r.Get("summary").String()
+		f.target, f.spare, f.says = r.Get("firstKeptEntryId").String(), slotIn(r, "firstKeptEntryId"), 1
+		f.split = strings.Contains(summary, "(split turn)")
+		for _, name := range append(r.Get("details.readFiles").Array(), r.Get("details.modifiedFiles").Array()...) {
+			f.files = append(f.files, name.String())
 		}
-		if v.Type == gjson.Null || v.Type == gjson.String && v.Str == "" {
-			f.flaw(flaw{rule: ruleNoSummary, harm: hides, fix: finding.SetAside, message: "a compaction without its summary: the model is told nothing of what it summed up; what stands before it is still in the file", drop: true})
+		if summary == "" {
+			f.flaw(ruleNoSummary, hides, finding.SetAside, "a compaction without its summary: the model is told nothing of what it summed up; what stands before it is still in the file")
 		}
 	case "context_edit":
-		v := gjson.GetBytes(rec.Raw, "replacement")
-		switch {
+		switch v := r.Get("replacement"); {
 		case !v.Exists():
-			f.flaw(flaw{rule: ruleBadShape, harm: crashes, fix: finding.SetAside, message: "a context edit without a replacement: the client ends when it opens the session", drop: true})
+			f.flaw(ruleBadShape, crashes, finding.SetAside, "a context edit without a replacement: the client ends when it opens the session")
 		case v.Type == gjson.String:
-			f.flaw(flaw{rule: ruleBadShape, harm: hides, fix: finding.Exact, message: "a context edit whose replacement is a bare text: its target is not sent", cuts: wrap(v, `{"content":`, `}`)})
+			f.flaw(ruleBadShape, hides, finding.Exact, "a context edit whose replacement is a bare text: its target is not sent", instead(v, `{"content":`+v.Raw+`}`))
 		}
 	}
 }
 
-func (f *fact) flaw(one flaw) { f.flaws = append(f.flaws, one) }
-
-// wrap puts something around a value.
-func wrap(v gjson.Result, before, behind string) []session.Cut {
-	return []session.Cut{{Start: v.Index, End: v.Index, New: []byte(before)}, {Start: v.Index + len(v.Raw), End: v.Index + len(v.Raw), New: []byte(behind)}}
-}
-
-func instead(v gjson.Result, by string) []session.Cut {
-	return []session.Cut{{Start: v.Index, End: v.Index + len(v.Raw), New: []byte(by)}}
-}
-
-func (f *fact) message(rec *session.Record) {
-	m := gjson.GetBytes(rec.Raw, "message")
-	if !m.IsObject() {
-		if m.Type == gjson.Null {
-			f.flaw(flaw{rule: ruleBadShape, harm: crashes, fix: finding.SetAside, message: "a message record without its message: the client ends when it opens the session", cuts: instead(gjson.GetBytes(rec.Raw, "type"), `"custom","customType":"hist.lost-message"`)})
-		}
-		return
-	}
+// message looks into a message.
+func (f *fact) message(m gjson.Result) {
 	f.role = f.spelled(m)
 	content := m.Get("content")
 	switch f.role {
 	case "assistant":
 		stop := m.Get("stopReason").String()
-		f.dropped, f.spare = stop == "error" || stop == "aborted", spareAt(rec.Raw, "message", "stopReason")
+		f.dropped, f.spare = stop == "error" || stop == "aborted", slotIn(m, "stopReason")
 		if stop == "error" {
 			f.said = m.Get("errorMessage").String()
 		}
-		if u := m.Get("usage"); u.Type == gjson.Null {
-			cut := session.SetMember(rec.Raw, "message", "usage", []byte(noUsage))
-			f.flaw(flaw{rule: ruleBadShape, harm: failsNew, fix: finding.Exact, message: shapeMessage + "an answer does not say how many tokens it took", cuts: []session.Cut{cut}})
+		if m.Get("usage").Type == gjson.Null {
+			f.misshapen(failsNew, finding.Exact, "an answer does not say how many tokens it took", slotIn(m, "usage").to([]byte(NoUsage)))
 		}
 		f.plainIDs = m.Get("api").String() == "anthropic-messages"
-		f.content(rec, content)
+		f.content(m, content)
 	case "toolResult":
-		f.answers, f.tool, f.spare = m.Get("toolCallId").Str, m.Get("toolName").String(), spareAt(rec.Raw, "message", "toolCallId")
-		f.content(rec, content)
+		f.answers, f.tool, f.spare = m.Get("toolCallId").Str, m.Get("toolName").String(), slotIn(m, "toolCallId")
+		words := content.Get("0.text").String()
+		f.noTool, f.madeUp = words == "Tool "+f.tool+" not found", strings.HasPrefix(words, "[openclaw] missing tool result")
+		f.content(m, content)
 		f.says = 1
 	case "user":
-		f.content(rec, content)
+		f.content(m, content)
 	case "custom", "hookMessage":
 		f.says = 1
 	case "bashExecution":
@@ -150,18 +144,16 @@ func (f *fact) message(rec *session.Record) {
 			f.says = 1
 		}
 	case "system":
-		f.target = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(m.Get("sections.cwd").String(), "<cwd>"), "</cwd>"))
-		bad := false
-		if tools := m.Get("toolsAdded"); tools.IsArray() {
-			tools.ForEach(func(_, t gjson.Result) bool {
-				bad = bad || !isText(t.Get("name"))
-				return true
-			})
-		}
-		if bad {
-			f.flaw(flaw{rule: ruleBadShape, harm: hides, fix: finding.SetAside, message: "a system message with tools that have no name: the model is sent no tools at all; the client writes it anew", drop: true})
+		f.target = toldCWD(m)
+		if slices.ContainsFunc(m.Get("toolsAdded").Array(), func(t gjson.Result) bool { return !isText(t.Get("name")) }) {
+			f.flaw(ruleBadShape, hides, finding.SetAside, "a system message with tools that have no name: the model is sent no tools at all; the client writes it anew")
 		}
 	}
+}
+
+// toldCWD is the directory that a system message tells the model.
+func toldCWD(message gjson.Result) string {
+	return strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(message.Get("sections.cwd").String(), "<cwd>"), "</cwd>"))
 }
 
 // spelled is the role of a message, by its shape if it says none that the client knows.
@@ -184,71 +176,53 @@ func (f *fact) spelled(m gjson.Result) string {
 	default:
 		return role.String()
 	}
-	cuts := instead(role, `"`+should+`"`)
-	if !role.Exists() {
-		cuts = []session.Cut{{Start: m.Index + 1, End: m.Index + 1, New: []byte(`"role":"` + should + `",`)}}
-	}
-	f.flaw(flaw{rule: ruleUnknownRole, harm: hides, fix: finding.Exact, message: "a message of a role that the client does not send; by its members its role is " + should, cuts: cuts})
+	f.flaw(ruleUnknownRole, hides, finding.Exact, "a message of a role that the client does not send; by its members its role is "+should, slotIn(m, "role").to(quote(should)))
 	return should
 }
 
 // content looks at what a message says.
-func (f *fact) content(rec *session.Record, v gjson.Result) {
-	bad := func(h harm, message string, cuts []session.Cut) {
-		f.flaw(flaw{rule: ruleBadShape, harm: h, fix: finding.Exact, message: shapeMessage + message, cuts: cuts})
-	}
+func (f *fact) content(m, v gjson.Result) {
 	switch {
 	case v.IsArray():
 		v.ForEach(func(_, b gjson.Result) bool {
 			f.block(b)
 			return true
 		})
-		return
-	case !v.Exists():
-		bad(failsOld, "a message has no content (before 0.87.0)", []session.Cut{session.SetMember(rec.Raw, "message", "content", []byte("[]"))})
-		return
 	case v.Type == gjson.Null:
-		bad(failsOld, "the content of a message is null (before 0.87.0)", instead(v, "[]"))
-		return
-	case v.Type == gjson.String && f.role == "user":
-	case v.Type == gjson.String:
-		bad(fails, "the content of a message is a text where a list is due", wrap(v, `[{"type":"text","text":`, `}]`))
+		f.misshapen(failsOld, finding.Exact, "a message has no content (before 0.87.0)", slotIn(m, "content").to([]byte("[]")))
 	case v.IsObject():
-		bad(fails, "the content of a message is one block where a list is due", wrap(v, "[", "]"))
+		f.misshapen(fails, finding.Exact, "the content of a message is one block where a list is due", instead(v, "["+v.Raw+"]"))
 		f.block(v)
-		return
+	case v.Type == gjson.String && f.role == "user":
+		f.says += min(1, len(v.Str))
 	default:
-		bad(fails, "the content of a message is neither text nor list", wrap(v, `[{"type":"text","text":"`, `"}]`))
+		f.misshapen(fails, finding.Exact, "the content of a message is no list", instead(v, `[`+textBlock(v.String())+`]`))
+		f.says += min(1, len(v.String()))
 	}
-	f.says += min(1, len(v.String()))
 }
+
+// textBlock is a block that says something.
+func textBlock(words string) string { return `{"type":"text","text":` + string(quote(words)) + `}` }
+
+// guesses tell by a member what a block is that does not say it.
+var guesses = [][2]string{{"text", "text"}, {"thinking", "thinking"}, {"arguments", "toolCall"}, {"data", "image"}}
 
 // block looks at one block of a message's content.
 func (f *fact) block(b gjson.Result) {
-	bad := func(h harm, fix finding.Fix, message string, cuts []session.Cut) {
-		f.flaw(flaw{rule: ruleBadShape, harm: h, fix: fix, message: shapeMessage + message, cuts: cuts})
-	}
-	out := []session.Cut{{Start: b.Index, End: b.Index + len(b.Raw), Element: true}}
-	if !b.IsObject() {
-		if b.Type == gjson.String {
-			bad(fails, finding.Exact, "a block of a message is a bare text", wrap(b, `{"type":"text","text":`, `}`))
-			f.says += min(1, len(b.Str))
-			return
-		}
-		bad(fails, finding.Exact, "a block of a message is no object", out)
-		return
-	}
+	out := session.Cut{Start: b.Index, End: b.Index + len(b.Raw), Element: true}
 	typ := b.Get("type").String()
-	if typ == "" {
-		for _, guess := range [][2]string{{"text", "text"}, {"thinking", "thinking"}, {"arguments", "toolCall"}, {"data", "image"}} {
-			if b.Get(guess[0]).Exists() && typ == "" {
-				typ = guess[1]
-				harm := hidesBlock
-				if typ == "toolCall" {
-					harm = hides // and its result has no call
-				}
-				f.flaw(flaw{rule: ruleBadShape, harm: harm, fix: finding.Exact, message: "a block of a message does not say what it is, and is not sent; by its members it is " + typ, cuts: []session.Cut{typed(b, typ)}})
-			}
+	switch {
+	case b.Type == gjson.String && b.Str != "":
+		f.misshapen(fails, finding.Exact, "a block of a message is a bare text", instead(b, textBlock(b.Str)))
+		f.says++
+		return
+	case !b.IsObject(): // nobody has said that
+		f.misshapen(fails, finding.Exact, "a block of a message is no object", out)
+		return
+	case typ == "":
+		if k := slices.IndexFunc(guesses, func(g [2]string) bool { return b.Get(g[0]).Exists() }); k >= 0 {
+			typ = guesses[k][1]
+			f.flaw(ruleBadShape, hidesBlock, finding.Exact, "a block of a message does not say what it is, and is not sent; by its members it is "+typ, slotIn(b, "type").to(quote(typ)))
 		}
 	}
 	switch typ {
@@ -256,9 +230,9 @@ func (f *fact) block(b gjson.Result) {
 		v := b.Get(typ)
 		switch {
 		case v.Type == gjson.Null:
-			bad(fails, finding.SetAside, "a "+typ+" block has no text", out)
+			f.misshapen(fails, finding.SetAside, "a "+typ+" block has no text", out)
 		case v.Type != gjson.String:
-			bad(fails, finding.Exact, "the text of a block is no text", instead(v, string(quote(v.Raw))))
+			f.misshapen(fails, finding.Exact, "the text of a block is no text", instead(v, string(quote(v.Raw))))
 			f.says++
 		case v.Str != "" || isText(b.Get(typ+"Signature")):
 			f.says++
@@ -273,14 +247,6 @@ func (f *fact) block(b gjson.Result) {
 	}
 }
 
-// typed names the type of a block.
-func typed(b gjson.Result, typ string) session.Cut {
-	if v := b.Get("type"); v.Exists() {
-		return session.Cut{Start: v.Index, End: v.Index + len(v.Raw), New: quote(typ)}
-	}
-	return session.Cut{Start: b.Index + 1, End: b.Index + 1, New: []byte(`"type":"` + typ + `",`)}
-}
-
 // What the Messages API is known to refuse in calls and images.
 var (
 	idLimits = api.LimitsOf("tool_use", "id")
@@ -293,64 +259,69 @@ func isPlain(id string) bool {
 	return !wrong
 }
 
-// newID says whether an id is one that the API takes for a further call of the answer.
-func (f *fact) newID(id string) bool {
-	return (!f.plainIDs || isPlain(id)) && !slices.ContainsFunc(f.calls, func(c call) bool { return c.id == id })
-}
-
 // call looks at a call.
 func (f *fact) call(b gjson.Result) {
-	c := call{file: b.Get("arguments.path").String()}
-	for _, m := range []struct {
-		key string
-		to  *string
-	}{{"id", &c.id}, {"name", &c.name}} {
-		if v := b.Get(m.key); isText(v) && (m.key != "id" || f.newID(v.Str)) {
-			*m.to = v.Str
-		} else {
-			f.flaw(flaw{rule: ruleBadCall, harm: refused, fix: finding.Exact, message: "a call without a usable " + m.key + ": the API refuses it", cuts: []session.Cut{memberOf(b, m.key)}, call: len(f.calls) + 1, member: m.key})
-		}
+	id, args := b.Get("id"), b.Get("arguments")
+	c := call{id: id.Str, name: b.Get("name").Str, file: args.Get("path").String()}
+	if c.id != "" && slices.ContainsFunc(f.calls, func(other call) bool { return other.id == c.id }) {
+		c.id, c.again = "", c.id
 	}
-	if args := b.Get("arguments"); !args.IsObject() {
+	if c.id == "" || f.plainIDs && !isPlain(c.id) {
+		at := slotIn(b, "id")
+		c.id, c.idAt = "", &at
+	}
+	if c.name == "" {
+		at := slotIn(b, "name")
+		c.nameAt = &at
+	}
+	if !args.IsObject() {
 		fix, by := finding.StandIn, "{}"
-		if args.Type == gjson.String && jsonl.Valid([]byte(args.Str)) && gjson.Parse(args.Str).IsObject() {
+		if jsonl.Valid([]byte(args.Str)) && gjson.Parse(args.Str).IsObject() {
 			fix, by = finding.Exact, args.Str
 		}
-		cut := memberOf(b, "arguments")
-		cut.New = append(cut.New, by...)
-		f.flaw(flaw{rule: ruleBadCall, harm: refused, fix: fix, message: "a call whose arguments are no object: the API refuses it", cuts: []session.Cut{closed(cut)}})
+		f.flaw(ruleBadCall, refused, fix, "a call whose arguments are no object: the API refuses it", slotIn(b, "arguments").to([]byte(by)))
 	}
 	f.calls = append(f.calls, c)
 	f.says++
-}
-
-// memberOf is the cut that sets a member of a block, with what stands in front of the value.
-func memberOf(b gjson.Result, key string) session.Cut {
-	if v := b.Get(key); v.Exists() {
-		return session.Cut{Start: v.Index, End: v.Index + len(v.Raw)}
-	}
-	return session.Cut{Start: b.Index + 1, End: b.Index + 1, New: append(quote(key), ':')}
-}
-
-// closed ends a cut that adds a member in front of others.
-func closed(c session.Cut) session.Cut {
-	if c.Start == c.End {
-		c.New = append(c.New, ',')
-	}
-	return c
 }
 
 // image looks at an image.
 func (f *fact) image(b gjson.Result) {
 	media, data := b.Get("mimeType"), b.Get("data")
 	v := image.Check([]byte("data:" + media.String() + ";base64," + data.String()))
-	switch {
-	case v.Fault == "" && v.Declared == v.Real && len(data.Str) <= maxImage:
-	case v.Fault == "" && v.Real != "" && len(data.Str) <= maxImage:
-		cut := memberOf(b, "mimeType")
-		cut.New = append(cut.New, `"image/`+v.Real+`"`...)
-		f.flaw(flaw{rule: ruleRefusedImage, harm: refused, fix: finding.Exact, message: "an image that the API refuses: its data is " + v.Real, cuts: []session.Cut{closed(cut)}})
+	switch sound := v.Fault == "" && len(data.Str) <= maxImage; {
+	case sound && v.Declared == v.Real:
+	case sound && v.Real != "":
+		f.flaw(ruleRefusedImage, refused, finding.Exact, "an image that the API refuses: its data is "+v.Real, slotIn(b, "mimeType").to(quote("image/"+v.Real)))
 	default:
-		f.flaw(flaw{rule: ruleRefusedImage, harm: refused, fix: finding.StandIn, message: "an image that the API refuses: its data can't be read, or is too long", cuts: instead(b, `{"type":"text","text":"[hist: an image stood here; the API refuses it]"}`)})
+		f.flaw(ruleRefusedImage, refused, finding.StandIn, "an image that the API refuses: its data can't be read, or is too long", instead(b, textBlock("[hist: an image stood here; the API refuses it]")))
 	}
+}
+
+// content finds what in the records that are sent the client or the API can't take; of those that are not sent, what ends the client.
+func (c *checker) content() (list []*found) {
+	c.each(func(i int, f *fact) {
+		for k, flaw := range f.flaws {
+			h, drop := c.traits.harms(flaw.harm), flaw.cuts == nil
+			if h == harmless || f.header() || h != crashes && !c.now.goes[i] && !c.old || c.old && drop {
+				continue
+			}
+			one := c.find(i, flaw.rule, flaw.fix, "%s", flaw.message)
+			if drop {
+				if c.drop(one, i); h == hides {
+					one.Impact = finding.Loses
+				}
+			} else {
+				one.set(i, mended(k), flaw.cuts...)
+				if flaw.fix != finding.Exact { // what it held is not known
+					one.Lost = 1
+				}
+				if h == crashes {
+					one.set(i, func(r *fact) { r.kind, r.role = "custom", "" })
+				}
+			}
+			list = append(list, one)
+		}
+	})
+	return list
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/pi"
@@ -34,6 +35,34 @@ func recording(t testing.TB, version, scenario string) (name string, text []byte
 		t.Fatal(err)
 	}
 	return filepath.Base(paths[0]), text
+}
+
+// TestUTF16: no version reads a file of UTF-16, with a mark or without one; what the client has appended to it since is kept.
+func TestUTF16(t *testing.T) {
+	name, text := recording(t, "1.5.2", "tree")
+	wide := func(text []byte) (b []byte) {
+		for _, c := range utf16.Encode([]rune(string(text))) {
+			b = append(b, byte(c), byte(c>>8))
+		}
+		return b
+	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	half := len(lines) / 2
+	head, tail := bytes.Join(lines[:half], nil), bytes.Join(lines[half:], nil)
+	for what, damaged := range map[string][]byte{
+		"unmarked": wide(text), "marked": append([]byte("\xff\xfe"), wide(text)...),
+		"unmarked, then UTF-8": append(wide(head), tail...), "marked, then UTF-8": append(append([]byte("\xff\xfe"), wide(head)...), tail...),
+	} {
+		for _, version := range []string{"0.74.2", "1.5.2"} {
+			res, err := lint.Session(context.Background(), bytes.NewReader(damaged), lint.Options{Agent: "pi", Name: lint.NameOf(name, false), For: map[string]string{"pi": version}})
+			if err != nil || len(res.Findings) != 1 || res.Findings[0].Impact != lint.Blocks {
+				t.Errorf("%s, for %s: %+v, %v", what, version, res.Findings, err)
+			}
+		}
+		if out := repaired(t, name, damaged); !bytes.Equal(out, text) {
+			t.Errorf("%s: repaired to\n%s", what, out)
+		}
+	}
 }
 
 func linted(t testing.TB, name string, text []byte) *lint.Result {

@@ -2,8 +2,10 @@ package pi
 
 import (
 	"bytes"
+	"fmt"
 	"hash/maphash"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -60,19 +62,39 @@ func (Decoder) Starts() [][]byte    { return starts }
 // Shorten is nil: the client reads no record that lacks a member.
 func (Decoder) Shorten([]byte, bool) []byte { return nil }
 
-// Weigh is negative: of two values of a key none is known to be better.
-func (Decoder) Weigh(*session.Record) int { return -1 }
+// Weigh counts what the client needs of a record.
+func (Decoder) Weigh(rec *session.Record) int {
+	record := gjson.ParseBytes(rec.Raw)
+	w := session.Tells(record, needed, neededIn)
+	for _, member := range []string{"id", "parentId", "timestamp"} {
+		if record.Get(member).String() != "" {
+			w++
+		}
+	}
+	if _, known := types[text(rec, fieldType)]; known {
+		w++
+	}
+	return w
+}
+
+// Doubled is the offset of a key that stands twice in a block.
+func (Decoder) Doubled(rec *session.Record) int {
+	content := rec.Spans[fieldContent]
+	if content.End == 0 || rec.Raw[content.Start] != '[' {
+		return -1
+	}
+	if at := session.DoubledInList(content.Of(rec.Raw)); at >= 0 {
+		return content.Start + at
+	}
+	return -1
+}
 
 // MaxDepth is 0: no measured client minds how deep an object is.
 func (Decoder) MaxDepth() int { return 0 }
 
 // IsName says whether a member holds a name or an id.
 func (Decoder) IsName(key []byte) bool {
-	switch string(key) {
-	case "type", "id", "parentId", "timestamp", "role", "name", "toolCallId", "toolName", "stopReason", "api", "provider", "model", "firstKeptEntryId", "targetId":
-		return true
-	}
-	return false
+	return outline.Values[string(key)] || string(key) == "name"
 }
 
 // Envelope says whether an object is a record: it has a type that clients write, or an id and a parent.
@@ -163,9 +185,8 @@ type fact struct {
 	ref        finding.Ref
 	kind, role string // its type, and of a message its role
 	id, up     string // its own id and its parent's; "" if it has none
-	idRaw      string // an id that is no text, as it would be written as one
 	root       bool   // it says that it has no parent: null
-	idAt, upAt jsonl.Span
+	idAt, upAt slot
 	when       int64 // milliseconds since 1970; 0 if it does not say
 	sum        uint64
 	dropped    bool   // an answer that the client leaves out, with its calls: it failed, or was stopped
@@ -175,18 +196,22 @@ type fact struct {
 	tool       string
 	target     string // of a compaction: the first record that it keeps; files are those that it has summed up
 	files      []string
-	split      bool  // of a compaction: its summary says that it ends within a turn
-	spare      spare // of a result: the id of its call; of an answer: why it ended; of a compaction: the first record that it keeps
-	plainIDs   bool  // an API was asked that takes only plain ids of calls
-	says       int   // how many items it is sent as
+	split      bool // of a compaction: its summary says that it ends within a turn
+	spare      slot // of a result: the id of its call; of an answer: why it ended; of a compaction: the first record that it keeps; of a header: its version
+	plainIDs   bool // an API was asked that takes only plain ids of calls
+	says       int  // how many items it is sent as
 	flaws      []flaw
 	old        bool   // of a header: its version says that records have no ids
 	rewritten  bool   // of a header: the client writes a file of its version anew at the next resume, without lines that are no record
 	mended     bool   // its line is no record as it stands, or not this one
 	broken     bool   // of such a record: as it stands, every prompt ends with an error
 	gone       bool   // set aside
-	made       []byte // of a record that a repair adds: what stands behind its parent
+	openClaw   bool   // OpenClaw wrote it
+	noTool     bool   // a result: there is no tool of its name
+	madeUp     bool   // a result: OpenClaw made it up
+	made       []byte // of a record that a repair adds: its line
 	behind     int    // the index of the record that it is added behind; -1: in front of all
+	index      int    // its own, once it is added
 }
 
 var seed = maphash.MakeSeed()
@@ -203,17 +228,17 @@ func (Decoder) Prepare() func(rec *session.Record) {
 func factOf(rec *session.Record) *fact {
 	f := &fact{kind: text(rec, fieldType), role: text(rec, fieldRole), id: text(rec, fieldID), up: text(rec, fieldParent), sum: maphash.Bytes(seed, rec.Raw)}
 	brace := bytes.IndexByte(rec.Raw, '{') + 1
-	f.idAt, f.upAt = orAt(rec.Spans[fieldID], brace), orAt(rec.Spans[fieldParent], brace)
-	up := raw(rec, fieldParent)
-	f.root = string(up) == "null"
-	if id := raw(rec, fieldID); f.id == "" && len(id) > 0 && id[0] != '"' && id[0] != '{' && id[0] != '[' {
-		f.idRaw = string(id)
-	}
+	f.idAt, f.upAt = slotAt(rec.Spans[fieldID], brace, "id"), slotAt(rec.Spans[fieldParent], brace, "parentId")
+	f.root = string(raw(rec, fieldParent)) == "null"
 	if t, err := time.Parse(time.RFC3339, text(rec, fieldTime)); err == nil {
 		f.when = t.UnixMilli()
 	}
-	if _, known := types[f.kind]; !known && len(up) == 0 && rec.Pos.Line < 3 {
+	if _, known := types[f.kind]; !known && len(raw(rec, fieldParent)) == 0 {
 		f.otherHeader(rec)
+	}
+	if f.kind == "custom" || f.kind == "custom_message" {
+		by := gjson.GetBytes(rec.Raw, "customType").String()
+		f.openClaw = by == "model-snapshot" || strings.HasPrefix(by, "openclaw")
 	}
 	f.read(rec)
 	return f
@@ -221,19 +246,44 @@ func factOf(rec *session.Record) *fact {
 
 // otherHeader takes a record for a header whose type is wrong, if it has all that only headers have.
 func (f *fact) otherHeader(rec *session.Record) {
-	typ, all := gjson.GetBytes(rec.Raw, "type"), gjson.GetManyBytes(rec.Raw, "version", "cwd", "timestamp")
-	if all[0].Type == gjson.Number && isText(all[1]) && isText(all[2]) && f.id != "" && typ.Exists() {
+	r := gjson.ParseBytes(rec.Raw)
+	if typ := r.Get("type"); r.Get("version").Type == gjson.Number && isText(r.Get("cwd")) && isText(r.Get("timestamp")) && f.id != "" && typ.Exists() {
 		f.kind = "session"
-		f.flaw(flaw{rule: ruleWrongHeader, harm: crashes, fix: finding.Exact, message: "the header is of another type: the client refuses the file", cuts: instead(typ, `"session"`)})
+		f.flaw(ruleWrongHeader, crashes, finding.Exact, "the header is of another type: the client refuses the file", instead(typ, `"session"`))
 	}
 }
 
-// orAt is where a member goes that is absent.
-func orAt(s jsonl.Span, at int) jsonl.Span {
-	if s.Start == s.End {
-		return jsonl.Span{Start: at, End: at}
+// slot is where a member of a record is, or would go.
+type slot struct {
+	at  jsonl.Span
+	key string // "" if the member is there
+}
+
+// slotAt is that of a member by its place, if it has one, in the object that begins at an offset.
+func slotAt(at jsonl.Span, begin int, key string) slot {
+	if at.Start < at.End {
+		return slot{at: at}
 	}
-	return s
+	return slot{jsonl.Span{Start: begin, End: begin}, key}
+}
+
+// slotIn is that of a member of an object.
+func slotIn(object gjson.Result, key string) slot {
+	v := object.Get(key)
+	return slotAt(jsonl.Span{Start: v.Index, End: v.Index + len(v.Raw)}, object.Index+1, key)
+}
+
+// to sets the member.
+func (s slot) to(value []byte) session.Cut {
+	if s.key != "" {
+		value = fmt.Appendf(nil, "%q:%s,", s.key, value)
+	}
+	return session.Cut{Start: s.at.Start, End: s.at.End, New: value}
+}
+
+// instead puts something in the place of a value.
+func instead(v gjson.Result, by string) session.Cut {
+	return session.Cut{Start: v.Index, End: v.Index + len(v.Raw), New: []byte(by)}
 }
 
 // isText says whether a value is a text that is not empty.

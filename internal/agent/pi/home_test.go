@@ -245,16 +245,16 @@ func TestLinear(t *testing.T) {
 				up = fmt.Sprintf(`"%08x"`, 3*i+k)
 			}
 		}
-		best := time.Hour
-		for range 3 {
-			begun := time.Now()
-			linted(t, "", b.Bytes())
-			best = min(best, time.Since(begun))
-		}
-		return best
+		begun := time.Now()
+		linted(t, "", b.Bytes())
+		return time.Since(begun)
 	}
 	for _, hurt := range []bool{false, true} {
-		if short, long := took(1500, hurt), took(15000, hurt); long > 60*short {
+		short, long := min(took(1500, hurt), took(1500, hurt), took(1500, hurt)), took(15000, hurt)
+		for try := 0; try < 2 && long > 60*short; try++ { // perhaps the machine is busy
+			long = min(long, took(15000, hurt))
+		}
+		if long > 60*short {
 			t.Errorf("hurt %v: %v for 4,500 records, %v for 45,000", hurt, short, long)
 		}
 	}

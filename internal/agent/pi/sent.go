@@ -3,6 +3,7 @@ package pi
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/tidwall/gjson"
@@ -63,15 +64,6 @@ func factOfLine(line []byte) *fact {
 	return factOf(&rec)
 }
 
-// behindParent is what stands behind the parent of a record, as clients write it; nil if it is written in another way.
-func behindParent(line []byte) []byte {
-	v := gjson.GetBytes(line, "parentId")
-	if kind := gjson.GetBytes(line, "type"); v.Index == 0 || kind.Index > v.Index || gjson.GetBytes(line, "id").Index > v.Index {
-		return nil
-	}
-	return line[v.Index+len(v.Raw):]
-}
-
 // readSent is what the client of a version sends of a session.
 func readSent(text []byte, _ agent.ReadAt, version string) (*session.Sent, error) {
 	t := traitsOf(version)
@@ -101,7 +93,9 @@ func readSent(text []byte, _ agent.ReadAt, version string) (*session.Sent, error
 	w := &writer{sent: s, traits: t, message: -1}
 	for _, i := range r.sent {
 		sent[i] = true
-		w.record(&v.facts[i], lines[i], turns[i])
+		if !r.uncalled[i] {
+			w.record(&v.facts[i], lines[i], turns[i])
+		}
 	}
 	for i := range v.facts {
 		if f := &v.facts[i]; !sent[i] && f.says > 0 && !f.dropped && s.Refused == "" {
@@ -126,7 +120,7 @@ func (w *writer) record(f *fact, line []byte, turn int) {
 		return
 	}
 	for k := range f.flaws {
-		if w.traits.harms(f.flaws[k].harm) == hides && !f.flaws[k].drop {
+		if w.traits.harms(f.flaws[k].harm) == hides && f.flaws[k].cuts != nil {
 			return
 		}
 	}
@@ -144,46 +138,38 @@ func (w *writer) record(f *fact, line []byte, turn int) {
 		w.fill()
 	}
 	w.message++
-	r := gjson.ParseBytes(line)
+	path, kind, role := "message.content", session.TextItem, f.role
 	switch {
 	case f.kind == "compaction" || f.kind == "branch_summary":
-		add(session.SummaryItem, "user", "summary", r.Get("summary"), session.Item{})
+		path, kind, role = "summary", session.SummaryItem, "user"
 	case f.kind == "custom_message":
-		add(session.TextItem, "user", "content", r.Get("content"), session.Item{})
-	case f.role == "toolResult":
-		item := session.Item{CallID: f.answers, Tool: f.tool}
-		for k, c := range w.open {
-			if c.CallID == f.answers {
-				w.open = append(w.open[:k:k], w.open[k+1:]...)
-				break
-			}
-		}
-		add(session.OutputItem, "toolResult", "message.content", r.Get("message.content"), item)
+		path, role = "content", "user"
 	case f.role == "bashExecution":
-		add(session.TextItem, "user", "message", r.Get("message"), session.Item{})
-	default:
-		content := r.Get("message.content")
-		if !content.IsArray() {
-			add(session.TextItem, f.role, "message.content", content, session.Item{})
-			return
+		path, role = "message", "user"
+	case f.role == "toolResult":
+		kind = session.OutputItem
+		if k := slices.IndexFunc(w.open, func(c session.Item) bool { return c.CallID == f.answers }); k >= 0 {
+			w.open = slices.Delete(slices.Clone(w.open), k, k+1)
 		}
-		n := -1
-		content.ForEach(func(_, b gjson.Result) bool {
-			n++
-			path := "message.content." + strconv.Itoa(n)
-			switch typ := b.Get("type").String(); {
-			case typ == "text" && b.Get("text").String() != "":
-				add(session.TextItem, f.role, path, b, session.Item{})
-			case typ == "thinking" && (b.Get("thinking").String() != "" || isText(b.Get("thinkingSignature"))):
-				add(session.ReasoningItem, f.role, path, b, session.Item{})
-			case typ == "image":
-				add(session.ImageItem, f.role, path, b, session.Item{})
-			case typ == "toolCall" && f.role == "assistant":
-				add(session.CallItem, f.role, path, b, session.Item{CallID: b.Get("id").String(), Tool: b.Get("name").String()})
-				w.open = append(w.open, w.sent.Items[len(w.sent.Items)-1])
-			}
-			return true
-		})
+	}
+	content := gjson.GetBytes(line, path)
+	if f.kind != "message" || kind == session.OutputItem || !content.IsArray() {
+		add(kind, role, path, content, session.Item{CallID: f.answers, Tool: f.tool})
+		return
+	}
+	for n, b := range content.Array() {
+		path, is := path+"."+strconv.Itoa(n), session.Item{}
+		switch typ := b.Get("type").String(); {
+		case typ == "text" && b.Get("text").String() != "":
+			add(session.TextItem, role, path, b, is)
+		case typ == "thinking" && (b.Get("thinking").String() != "" || isText(b.Get("thinkingSignature"))):
+			add(session.ReasoningItem, role, path, b, is)
+		case typ == "image":
+			add(session.ImageItem, role, path, b, is)
+		case typ == "toolCall" && role == "assistant":
+			add(session.CallItem, role, path, b, session.Item{CallID: b.Get("id").String(), Tool: b.Get("name").String()})
+			w.open = append(w.open, w.sent.Items[len(w.sent.Items)-1])
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 
 	"github.com/hist-cli/hist/internal/finding"
@@ -89,6 +90,7 @@ type place uint8
 
 const (
 	inPlace place = iota
+	away          // it is set aside
 	toBegin
 	toEnd
 )
@@ -107,8 +109,11 @@ func (v *view) apply(changes []change) {
 		c := &changes[i]
 		switch {
 		case c.add != nil:
-			v.adds[c.add.behind] = append(v.adds[c.add.behind], len(v.facts))
+			c.add.index = len(v.facts)
+			v.adds[c.add.behind] = append(v.adds[c.add.behind], c.add.index)
 			v.facts = append(v.facts, *c.add)
+		case c.place == away:
+			v.facts[c.at].gone = true
 		case c.place == toBegin:
 			v.head = c.at
 		case c.place == toEnd:
@@ -173,6 +178,10 @@ type reading struct {
 	next    []int       // by record of the chain: the one below it; -1: none
 	mark    int         // the compaction that is sent; -1: none
 	orphans map[int]why // results that the API refuses
+	// uncalled are results that OpenClaw leaves out.
+	uncalled map[int]bool
+	// taken are answers with calls of one id that an API has taken: it answered behind them.
+	taken map[int]bool
 }
 
 // why a result is refused.
@@ -187,7 +196,7 @@ const (
 
 // read says what a version of the client sends of a view.
 func (v *view) read(t traits) *reading {
-	r := &reading{mark: -1, on: make([]bool, len(v.facts)), goes: make([]bool, len(v.facts)), next: make([]int, len(v.facts)), orphans: map[int]why{}}
+	r := &reading{mark: -1, on: make([]bool, len(v.facts)), goes: make([]bool, len(v.facts)), next: make([]int, len(v.facts)), orphans: map[int]why{}, uncalled: map[int]bool{}, taken: map[int]bool{}}
 	ids, leaf, first := v.byID(), -1, true
 	v.each(func(i int, f *fact) {
 		if first && (!f.header() || f.id == "") {
@@ -242,39 +251,37 @@ func (v *view) read(t traits) *reading {
 // judge counts what is sent, and what is wrong with it.
 func (r *reading) judge(v *view, t traits) {
 	called := map[string]why{} // the calls of the chain, and what became of them; an open one is 0
-	var open []string
-	for _, i := range r.sent {
+	open := map[string]int{}   // how many calls of the newest answer have an id and no result, as long as nothing came between
+	tools := map[string]bool{} // those of these calls
+	answered := r.newest(v)
+	openClaw := slices.ContainsFunc(v.facts, func(f fact) bool { return f.openClaw })
+	for at, i := range r.sent {
 		r.goes[i] = true
 		f := &v.facts[i]
-		hidden, unsent := false, 0
-		for k := range f.flaws {
-			switch t.harms(f.flaws[k].harm) {
-			case fails:
-				r.fails++
-			case refused:
-				r.invalid++
-			case hides:
-				hidden = true
-			case hidesBlock:
-				unsent++
-			}
-		}
+		hidden, unsent := r.flaws(f, t)
 		switch {
 		case hidden && f.role == "assistant": // nor are its calls sent
 			continue
-		case f.role == "toolResult" && f.kind == "message":
-			state, known := called[f.answers]
-			switch {
+		case f.role == "toolResult":
+			w := called[f.answers]
+			switch _, known := called[f.answers]; {
 			case !known || f.answers == "":
-				r.orphans[i] = noCall
-			case state == 0 && slices.Contains(open, f.answers):
-				called[f.answers] = twice
-			case state == 0:
-				r.orphans[i] = late
-			default:
-				r.orphans[i] = state
+				w = noCall
+			case open[f.answers] > 0:
+				open[f.answers]--
+				called[f.answers], w = twice, 0
+			case w == 0:
+				w = late
 			}
-			if r.orphans[i] != 0 {
+			// OpenClaw takes calls of tools that there are not out of what the model said, with all of an answer that held nothing else, leaves their
+			// results in the file, and goes on behind them: published sessions have many answers there. It makes up results for answers that were
+			// stopped, too.
+			if openClaw && (w == noCall && f.noTool && f.answers != "" && !tools[f.tool] || w == dropped && f.madeUp) {
+				r.uncalled[i] = true
+				continue
+			}
+			if w != 0 {
+				r.orphans[i] = w
 				r.invalid++
 			}
 		case f.role == "assistant" && f.dropped:
@@ -282,19 +289,70 @@ func (r *reading) judge(v *view, t traits) {
 				called[c.id] = dropped
 			}
 			continue
-		case f.role == "assistant":
-			open = open[:0]
-			for _, c := range f.calls {
-				called[c.id] = 0
-				open = append(open, c.id)
-			}
 		case f.says > 0 && f.kind != "compaction":
-			open = open[:0]
+			clear(open)
+			clear(tools)
+			r.taken[i] = at < answered && v.eachAnswered(f, r.sent[at+1:])
+			for _, c := range f.calls {
+				if c.id == "" && r.taken[i] {
+					c.id = c.again
+				}
+				if c.id == "" || c.name == "" {
+					r.invalid++
+				}
+				called[c.id], tools[c.name] = 0, true
+				open[c.id]++
+			}
 		}
 		if !hidden {
 			r.items += max(0, f.says-unsent)
 		}
 	}
+}
+
+// newest is the place of the newest answer that is sent, if its API may take calls of one id; else -1.
+func (r *reading) newest(v *view) int {
+	for at, i := range slices.Backward(r.sent) {
+		if f := &v.facts[i]; f.role == "assistant" && !f.dropped {
+			if f.plainIDs {
+				break
+			}
+			return at
+		}
+	}
+	return -1
+}
+
+// flaws counts what is wrong with a record. It says whether the record is hidden, and how many of its blocks are not sent.
+func (r *reading) flaws(f *fact, t traits) (hidden bool, unsent int) {
+	for k := range f.flaws {
+		switch t.harms(f.flaws[k].harm) {
+		case fails:
+			r.fails++
+		case refused:
+			r.invalid++
+		case hides:
+			hidden = true
+		case hidesBlock:
+			unsent++
+		}
+	}
+	return hidden, unsent
+}
+
+// eachAnswered says whether each call of an answer has a result of its own right behind it, also where calls have one id.
+func (v *view) eachAnswered(f *fact, behind []int) bool {
+	open := map[string]int{}
+	for _, c := range f.calls {
+		open[cmp.Or(c.id, c.again)]++
+	}
+	for _, i := range behind {
+		if v.facts[i].role != "toolResult" {
+			break
+		}
+		open[v.facts[i].answers]--
+	}
+	return !slices.ContainsFunc(slices.Collect(maps.Values(open)), func(n int) bool { return n != 0 })
 }
 
 // than says what a change of a view does for the client, by two readings of it.
@@ -323,14 +381,24 @@ func freshID(ids map[string]int, parts ...any) string {
 	}
 }
 
-// line is the line of a record that a repair adds.
+// added is a record that a repair adds behind another one of the file, by its line.
+func added(line []byte, behind int) *fact {
+	f := factOfLine(line)
+	f.made, f.behind = line, behind
+	return f
+}
+
+// line is the line of a record that a repair adds, as it is at the end.
 func (f *fact) line() []byte {
-	if f.header() {
-		return f.made
+	was, cuts := factOfLine(f.made), []session.Cut{}
+	if f.id != was.id {
+		cuts = append(cuts, f.idAt.to(quote(f.id)))
 	}
-	b := append(append([]byte(`{"type":`), quote(f.kind)...), `,"id":`...)
-	b = append(append(b, quote(f.id)...), `,"parentId":`...)
-	return append(append(b, f.parent()...), f.made...)
+	if f.up != was.up || f.root != was.root {
+		cuts = append(cuts, f.upAt.to(f.parent()))
+	}
+	line, _ := session.Apply(f.made, cuts) // two cuts at two members
+	return line
 }
 
 // parent is a record's parent as it is written.

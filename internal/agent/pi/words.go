@@ -16,33 +16,25 @@ type Words struct{ agent.NoWords }
 
 // Time is when a record was written.
 func (Words) Time(rec *session.Record) time.Time {
-	t, err := time.Parse(time.RFC3339, text(rec, fieldTime))
-	if err != nil {
-		return time.Time{}
-	}
-	return t.UTC()
+	return agent.TimeIn(text(rec, fieldTime))
 }
 
-// parts takes an answer with calls apart: its words, and each call. An answer that failed or was stopped also ends the turn.
+// parts takes an answer apart: its words, and each call. One that failed or was stopped also ends the turn.
 func parts(rec *session.Record) (list []session.Record) {
 	ended := rec.Type == "message/assistant" && failed.Match(rec.Raw)
-	if rec.Kind != session.Call {
-		if list = []session.Record{*rec}; !ended {
-			return list
-		}
-		if said, _ := (Words{}).Message(rec); said == "" {
-			list = nil
-		}
-		end := *rec
-		end.Kind = session.TurnEnd
-		return append(list, end)
+	if rec.Kind != session.Call && !ended {
+		return []session.Record{*rec}
 	}
 	said := *rec
 	said.Kind, said.Family = session.Message, session.NoFamily
-	if words(gjson.ParseBytes(raw(rec, fieldContent))) != "" {
+	if words, _ := (Words{}).Message(rec); words != "" {
 		list = append(list, said)
 	}
-	gjson.ParseBytes(raw(rec, fieldContent)).ForEach(func(_, b gjson.Result) bool {
+	if rec.Kind != session.Call {
+		said.Kind = session.TurnEnd
+		return append(list, said)
+	}
+	content(rec).ForEach(func(_, b gjson.Result) bool {
 		if b.Get("type").String() == "toolCall" {
 			call := *rec
 			call.CallID, call.Prepared = []byte(b.Get("id").String()), b
@@ -67,32 +59,14 @@ func (Words) Tool(rec *session.Record) string { return callIn(rec).Get("name").S
 
 // Asked is what the tool was given: its command or file if it has one, or else all of it.
 func (Words) Asked(rec *session.Record) string {
-	in := callIn(rec).Get("arguments")
-	for _, key := range []string{"command", "path", "pattern", "url", "query"} {
-		if v := in.Get(key); v.Type == gjson.String {
-			return v.String()
-		}
-	}
-	return in.Raw
+	return agent.MainOf(callIn(rec).Get("arguments"), "command", "path", "pattern", "url", "query")
 }
 
-// words is what a content says, one block per line.
-func words(content gjson.Result) string {
-	if content.Type == gjson.String {
-		return content.String()
-	}
-	var parts []string
-	content.ForEach(func(_, b gjson.Result) bool {
-		if b.Get("type").String() == "text" && b.Get("text").String() != "" {
-			parts = append(parts, b.Get("text").String())
-		}
-		return true
-	})
-	return strings.Join(parts, "\n")
-}
+// content is what a message holds.
+func content(rec *session.Record) gjson.Result { return gjson.ParseBytes(raw(rec, fieldContent)) }
 
 // Got is what the tool answered.
-func (Words) Got(rec *session.Record) string { return words(gjson.ParseBytes(raw(rec, fieldContent))) }
+func (Words) Got(rec *session.Record) string { return agent.TextIn(content(rec), "text") }
 
 // Outcome says how a call ended.
 func (w Words) Outcome(rec *session.Record) session.Outcome {
@@ -111,14 +85,7 @@ func (w Words) Outcome(rec *session.Record) session.Outcome {
 
 // Message is the words of a message, and how many images it has.
 func (Words) Message(rec *session.Record) (said string, images int) {
-	content := gjson.ParseBytes(raw(rec, fieldContent))
-	content.ForEach(func(_, b gjson.Result) bool {
-		if b.Get("type").String() == "image" {
-			images++
-		}
-		return true
-	})
-	return words(content), images
+	return agent.TextIn(content(rec), "text"), agent.ImagesIn(content(rec))
 }
 
 // Place is the model of a change of it, or of an answer, and the directory that the client tells the model.
@@ -127,7 +94,7 @@ func (Words) Place(rec *session.Record) (cwd, model string) {
 	case "model_change":
 		return "", gjson.GetBytes(rec.Raw, "modelId").String()
 	case "message/system":
-		return strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(gjson.GetBytes(rec.Raw, "message.sections.cwd").String(), "<cwd>"), "</cwd>")), ""
+		return toldCWD(gjson.GetBytes(rec.Raw, "message")), ""
 	case "message/assistant":
 		return "", gjson.GetBytes(rec.Raw, "message.model").String()
 	}
@@ -145,23 +112,14 @@ func (Words) Ending(rec *session.Record) session.Ending {
 
 // Class sorts an error by its words.
 func (Words) Class(name, message string) session.Class {
-	all := strings.ToLower(name + " " + message)
-	for _, c := range []struct {
-		words []string
-		class session.Class
-	}{
-		{[]string{"context length", "too long", "usage limit", "quota", "credit balance"}, session.Limit},
-		{[]string{"401", "403", "authentication", "api key"}, session.Auth},
-		{[]string{"429", "500", "502", "503", "504", "529", "overloaded", "timeout", "connection", "without finish_reason"}, session.Transient},
-		{[]string{"400", "invalid_request"}, session.BadRequest},
-	} {
-		for _, w := range c.words {
-			if strings.Contains(all, w) {
-				return c.class
-			}
-		}
-	}
-	return session.Unknown
+	return agent.ClassBy(signs, name, message)
+}
+
+var signs = []agent.Sign{
+	{Class: session.Limit, Words: []string{"context length", "too long", "usage limit", "quota", "credit balance"}},
+	{Class: session.Auth, Words: []string{"401", "403", "authentication", "api key"}},
+	{Class: session.Transient, Words: []string{"429", "500", "502", "503", "504", "529", "overloaded", "timeout", "connection", "without finish_reason"}},
+	{Class: session.BadRequest, Words: []string{"400", "invalid_request"}},
 }
 
 // Era says that no version marks the beginning of a turn.

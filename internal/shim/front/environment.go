@@ -78,7 +78,7 @@ func Rejoins() bool {
 }
 
 // keptFile is there, in hist's state directory, if shims rejoin although the environment does not say so. The directory is that of
-// package statedir, which would bring with it what takes time before the client runs.
+// package disk, which would bring with it what takes time before the client runs.
 func keptFile() (path, dir string, err error) {
 	const slash = string(os.PathSeparator)
 	if dir = os.Getenv("XDG_STATE_HOME"); !text.HasPrefix(dir, slash) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hist-cli/hist/internal/statedir"
+	"github.com/hist-cli/hist/internal/disk"
 )
 
 // A switch is off however it is spelled, and a word that is not known never repairs.
@@ -63,7 +63,7 @@ func TestRejoins(t *testing.T) {
 
 func TestKept(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	dir, err := statedir.Path()
+	dir, err := disk.StateDir()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hist-cli/hist/internal/finding"
+	_ "github.com/hist-cli/hist/internal/testkit" // for its pace of collecting garbage
 )
 
 // Update says whether golden files are to be rewritten with the code's present output.

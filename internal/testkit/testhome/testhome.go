@@ -11,6 +11,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 	_ "modernc.org/sqlite" // makes the databases
+
+	_ "github.com/hist-cli/hist/internal/testkit" // for its pace of collecting garbage
 )
 
 // homeMark is replaced by the home's path in a database's statements.

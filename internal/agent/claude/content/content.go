@@ -15,17 +15,18 @@ import (
 
 // Fault is one thing that is wrong with a record's content, and how to mend it.
 type Fault struct {
-	Rule    *finding.Rule
-	Message string
-	At      int // in bytes from the beginning of the record
-	Fix     finding.Fix
-	Source  string
-	Cuts    []finding.Cut
-	Drop    bool // nothing is left of the record without it: the record is removed
-	Impact  faults.ByVersion
-	Dropped bool // it is about an empty text of an answer, which some versions don't send anyway
-	Blank   bool // that text is white space, not ""
-	Lost    int64
+	Rule     *finding.Rule
+	Message  string
+	At       int // in bytes from the beginning of the record
+	Fix      finding.Fix
+	Source   string
+	Cuts     []finding.Cut
+	Drop     bool // nothing is left of the record without it: the record is removed
+	Impact   faults.ByVersion
+	Dropped  bool // it is about an empty text of an answer, which some versions don't send anyway
+	Blank    bool // that text is white space, not ""
+	Unsigned bool // it is about thinking without a signature
+	Lost     int64
 }
 
 // Placeholders for content that is gone, which tell the model so.
@@ -165,7 +166,9 @@ func (n *Facts) checkBlock(rec *session.Record, b *Block, v *format.Value, keep 
 		}
 	case BlockThinking:
 		if problem := n.thinkingProblem(v); problem != "" {
-			return out(faults.BadThinking, problem, finding.Rejects, finding.Rejects)
+			out(faults.BadThinking, problem, finding.Rejects, finding.Rejects)
+			n.Faults[len(n.Faults)-1].Unsigned = len(v.Raw(format.KeySignature)) <= len(`""`)
+			return true
 		}
 	case BlockCall:
 		n.checkCall(b, v)

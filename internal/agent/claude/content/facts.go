@@ -224,7 +224,7 @@ func (n *Facts) Read(rec *session.Record, before *Facts, with *Tools) {
 	n.Denied = len(format.Text(rec, format.FieldDenial)) > 0
 	n.AsksNothing = n.Typ == "user" && format.AsksNothing(format.Field(rec, format.FieldContent))
 	n.Clears = n.AsksNothing && format.Clears(format.Field(rec, format.FieldContent))
-	n.ByHand = n.AsksNothing && format.ByHand(format.Field(rec, format.FieldContent))
+	n.ByHand = n.AsksNothing && format.ByHand(format.Field(rec, format.FieldContent)) || n.Typ == "system" && string(format.Text(rec, format.FieldSubtype)) == "local_command"
 	if hook := startHook(rec); hook != "" {
 		n.AtStart, n.Clears = true, hook == "SessionStart:clear"
 	}

@@ -7,7 +7,6 @@ import (
 
 // FileRead is a call that read a file, and whose output is lost.
 type FileRead struct {
-	CallID string
 	File   string // its path, as the call names it
 	Offset int64  // the first line that was asked for, from 1; 0 for none
 	Limit  int64  // how many lines; 0 for all

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
 )
 
 // MaxTold is up to how many bytes an output is restored from the tool's own result: of longer ones, clients send only a part.
@@ -47,10 +48,11 @@ func (r ToldResult) Tool() string {
 	return "Bash"
 }
 
-// toldContent is what the client sends for a tool's own result, as JSON; nil if that can't be said. Of a file or a sub-agent's answer it
+// Told is what the client sends for the tool's own result in a record, as JSON; nil if that can't be said. Of a file or a sub-agent's answer it
 // may lack what some versions add to that.
-func toldContent(result []byte, version string) json.RawMessage {
+func Told(rec *session.Record, version string) json.RawMessage {
 	var r ToldResult
+	result := format.Field(rec, format.FieldToolResult)
 	if len(result) == 0 || result[0] != '{' || json.Unmarshal(result, &r.Result) != nil {
 		return nil
 	}

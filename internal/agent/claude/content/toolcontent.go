@@ -107,7 +107,7 @@ func (n *Facts) checkResult(rec *session.Record, b *Block, v *format.Value) {
 
 // emptied reports an output without words whose tool's own result tells what they were, and one that is null.
 func (n *Facts) emptied(rec *session.Record, b *Block, v *format.Value) {
-	words := toldContent(format.Field(rec, format.FieldToolResult), n.Version)
+	words := Told(rec, n.Version)
 	f := Fault{
 		Rule: faults.BadResult, Message: "the output is empty, though the tool's own result tells what it said", At: b.Span.From(), Fix: finding.Recovered,
 		Source: "the tool's structured result", Impact: faults.OnAll(finding.Loses),

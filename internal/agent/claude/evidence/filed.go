@@ -16,8 +16,8 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/agent/claude/home"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/jsonl"
-	"github.com/hist-cli/hist/internal/regular"
 	"github.com/hist-cli/hist/internal/walk"
 )
 
@@ -25,12 +25,13 @@ import (
 const maxAgent = 4 << 20
 
 // mayBeDeleted says whether the client deletes files that it wrote at a given time.
-func (f *folder) mayBeDeleted(written time.Time) bool {
+func (f *Folder) mayBeDeleted(written time.Time) bool {
 	return home.TooOld(written, home.Retention(filepath.Dir(filepath.Dir(filepath.Dir(f.path)))))
 }
 
-// OutputFault compares an output's file with what the session tells of it.
-func (f *folder) OutputFault(path string, size int64, starts string, written time.Time) string {
+// OutputFault says what is wrong with the file of an output, given its path as the session names it, its length if that is known,
+// how it begins, and when it was written; "" if nothing is, or if that can't be told.
+func (f *Folder) OutputFault(path string, size int64, starts string, written time.Time) string {
 	path = strings.ReplaceAll(path, `\`, "/")
 	base := path[strings.LastIndexByte(path, '/')+1:]
 	within := strings.Split(path, "/")
@@ -42,7 +43,7 @@ func (f *folder) OutputFault(path string, size int64, starts string, written tim
 		return "" // the session was copied without what lies beside it
 	}
 	name := "the output's own file, tool-results/" + base + ", "
-	file, err := regular.Open(filepath.Join(dir, base))
+	file, err := disk.Open(filepath.Join(dir, base))
 	if err != nil {
 		if f.mayBeDeleted(written) {
 			return ""
@@ -84,8 +85,9 @@ func utf16Length(text []byte) (units int) {
 	return units
 }
 
-// AgentFault looks for the file of a sub-agent, for lines in it that are no records, and for the sub-agent's answer.
-func (f *folder) AgentFault(id, answer string, written time.Time) string {
+// AgentFault says what is wrong with the file of a sub-agent, given what it answered and when; "" if nothing is, or if that can't be
+// told.
+func (f *Folder) AgentFault(id, answer string, written time.Time) string {
 	name := "agent-" + id + format.Extension
 	if filepath.Base(name) != name {
 		return ""
@@ -119,7 +121,7 @@ func (f *folder) AgentFault(id, answer string, written time.Time) string {
 
 // agentElsewhere says whether a sub-agent's file lies in the folder of another session, of which this one may be a fork, or where older
 // clients write it.
-func (f *folder) agentElsewhere(name string) bool {
+func (f *Folder) agentElsewhere(name string) bool {
 	project := filepath.Dir(f.path)
 	found, _ := filepath.Glob(filepath.Join(walk.Literal(project), "*", "subagents", walk.Literal(name)))
 	return len(found) > 0 || home.Exists(filepath.Join(project, name))

@@ -50,10 +50,11 @@ type fileStory struct {
 	form    content.ReadForm
 }
 
-// ReadOutput finds what a call has read. sent says whether the client has sent given words as the call's output. If it is nil,
-// because the session can't show that, only the text that the next edit found is used, and only if it is known to be what was
-// read.
-func (f *folder) ReadOutput(c content.FileRead, sent func(words string) bool) (words, source string) {
+// ReadOutput returns what a call has read from a file, according to the session or the client's file history, and words
+// that say where it was found. sent says whether the client has sent given words as the output; nil if the session can't
+// show that: then only the text that the next edit found is used, and only if it is known to be what was read.
+func (f *Folder) ReadOutput(c content.FileRead, sent func(words string) bool) (words, source string) {
+	f.asked()
 	if f.lookups++; f.lookups > maxLookups || c.File == "" {
 		return "", ""
 	}
@@ -81,7 +82,7 @@ func (f *folder) ReadOutput(c content.FileRead, sent func(words string) bool) (w
 }
 
 // storyOf collects what the session shows about a call's file.
-func (f *folder) storyOf(c content.FileRead) *fileStory {
+func (f *Folder) storyOf(c content.FileRead) *fileStory {
 	if s := f.stories[c.File]; s != nil {
 		return s
 	}

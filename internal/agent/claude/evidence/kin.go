@@ -13,8 +13,8 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/agent/claude/home"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/jsonl"
-	"github.com/hist-cli/hist/internal/regular"
 	"github.com/hist-cli/hist/internal/walk"
 )
 
@@ -25,6 +25,7 @@ type kin struct {
 	dir     string
 	changed time.Time
 	of      map[string][]string
+	asking  string // the file for which the folder was read: it is not among them until another one asks
 }
 
 var lastFolder kin
@@ -34,8 +35,9 @@ const (
 	maxKin  = 8        // files of one conversation that are searched
 )
 
-// sharing are the files of a folder whose conversation begins with a record.
-func (k *kin) sharing(dir, root string) []string {
+// sharing are the files of the folder of a file whose conversation begins with a record; that file itself may be missing.
+func (k *kin) sharing(path, root string) []string {
+	dir := filepath.Dir(path)
 	info, err := os.Stat(dir)
 	if err != nil {
 		return nil
@@ -43,19 +45,30 @@ func (k *kin) sharing(dir, root string) []string {
 	k.Lock()
 	defer k.Unlock()
 	if k.dir != dir || !k.changed.Equal(info.ModTime()) {
-		k.dir, k.changed, k.of = dir, info.ModTime(), map[string][]string{}
-		for _, path := range home.SessionsIn(dir) {
-			if id := rootOf(path); id != "" {
-				k.of[id] = append(k.of[id], path)
+		k.dir, k.changed, k.of, k.asking = dir, info.ModTime(), map[string][]string{}, path
+		for _, other := range home.SessionsIn(dir) {
+			if other != path {
+				k.add(other)
 			}
 		}
 	}
-	return k.of[root]
+	if k.asking != "" && k.asking != path {
+		k.add(k.asking)
+		k.asking = ""
+	}
+	return slices.Clone(k.of[root]) // another session's question may change the list
+}
+
+func (k *kin) add(path string) {
+	if id := rootOf(path); id != "" {
+		at, _ := slices.BinarySearch(k.of[id], path)
+		k.of[id] = slices.Insert(k.of[id], at, path)
+	}
 }
 
 // rootOf is the id of the record with which a file's conversation begins; "" if it is not in its head.
 func rootOf(path string) string {
-	file, err := regular.Open(path)
+	file, err := disk.Open(path)
 	if err != nil {
 		return ""
 	}
@@ -70,10 +83,10 @@ func rootOf(path string) string {
 	return ""
 }
 
-// Kin returns the records with calls that a session lacks, from the first other file of the folder whose conversation begins with the same
-// record and that has any. lacks says whether the session lacks a call of an answer.
-func (f *folder) Kin(root string, lacks func(answer, call string) bool) (lines [][]byte, source string) {
-	others := slices.DeleteFunc(slices.Clone(lastFolder.sharing(filepath.Dir(f.path), root)), func(path string) bool { return path == f.path })
+// Kin returns records with calls that the session lacks, each with one, from another file whose conversation begins with the same
+// record. lacks says whether the session lacks a call of an answer. source describes where they were.
+func (f *Folder) Kin(root string, lacks func(answer, call string) bool) (lines [][]byte, source string) {
+	others := slices.DeleteFunc(lastFolder.sharing(f.path, root), func(path string) bool { return path == f.path })
 	for _, path := range others[:min(len(others), maxKin)] {
 		home.EachLine(path, func(l jsonl.Line, record func() bool) bool {
 			if !bytes.Contains(l.Raw, []byte(`"tool_use"`)) || bytes.Contains(l.Raw, HistMark) || !record() {
@@ -86,16 +99,19 @@ func (f *folder) Kin(root string, lacks func(answer, call string) bool) (lines [
 			}
 			return len(lines) < maxLookups
 		})
-		if len(lines) > 0 {
+		if len(lines) > 0 { // of an answer that is whole here nothing can come to light there
+			f.asked()
 			return lines, "the same answer in " + filepath.Base(path)
 		}
 	}
 	return nil, ""
 }
 
-// Begun looks into the files of the session's sub-agents. One that began with a part of the conversation has answers of it behind the
-// prompt; one that began with a task of its own has not.
-func (f *folder) Begun(holds func(answer string) bool) (words, source string) {
+// Begun returns the first prompt of a sub-agent that has inherited the beginning of the conversation, and words that say where it
+// was. holds says whether the session holds an answer near its beginning, by the message's id: a
+// file that began with a part of the conversation has answers of it behind the prompt; one that began with a task of its own has not.
+func (f *Folder) Begun(holds func(answer string) bool) (words, source string) {
+	f.asked()
 	paths, _ := filepath.Glob(filepath.Join(walk.Literal(strings.TrimSuffix(f.path, format.Extension)), "subagents", "agent-*"+format.Extension)) // the pattern is sound
 	for _, path := range paths[:min(len(paths), maxFiles)] {
 		first, inherits, left := gjson.Result{}, false, maxLookups

@@ -11,8 +11,8 @@ import (
 	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/agent/claude/home"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/jsonl"
-	"github.com/hist-cli/hist/internal/regular"
 )
 
 // maxNamed is how many records of other files are indexed, by their ids. What is beyond that is not searched.
@@ -41,7 +41,7 @@ func (a named) compare(b named) int {
 
 func newNeighbours() neighbours {
 	return neighbours{
-		open: func(path string) (file, error) { return regular.Open(path) },
+		open: func(path string) (file, error) { return disk.Open(path) },
 		of:   map[string][]named{}, left: maxNamed,
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/hist-cli/hist/internal/agent/claude/format"
-	"github.com/hist-cli/hist/internal/regular"
+	"github.com/hist-cli/hist/internal/disk"
 )
 
 // counted is a file that counts what is read of it.
@@ -47,10 +47,10 @@ func TestNeighboursAreReadOnce(t *testing.T) {
 		}
 	}
 	opens, bytes := map[string]int{}, 0
-	f := Open(filepath.Join(dir, "session"+format.Extension), nil).(*folder)
+	f := Open(filepath.Join(dir, "session"+format.Extension), nil, nil)
 	f.near.open = func(path string) (file, error) {
 		opens[strings.TrimSuffix(filepath.Base(path), format.Extension)]++
-		of, err := regular.Open(path)
+		of, err := disk.Open(path)
 		return counted{of, &bytes}, err
 	}
 	some := func([]byte) bool { return true }

@@ -11,13 +11,13 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/jsonl"
-	"github.com/hist-cli/hist/internal/regular"
 )
 
 // stored finds the output of a call among the files of their own that the client writes for large outputs: by the call's id, or
 // else the only file that no record names, if only one call has no output.
-func (f *folder) stored(callID string) (text, source string) {
+func (f *Folder) stored(callID string) (text, source string) {
 	dir := filepath.Join(strings.TrimSuffix(f.path, format.Extension), "tool-results")
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) > maxFiles {
@@ -56,7 +56,7 @@ func (f *folder) stored(callID string) (text, source string) {
 }
 
 // readCalls collects the ids of the session's calls without an output, and which of the output files a record names.
-func (f *folder) readCalls() {
+func (f *Folder) readCalls() {
 	f.eachOwn(func(l jsonl.Line, record func() bool) bool {
 		for name := range f.named {
 			f.named[name] = f.named[name] || bytes.Contains(l.Raw, []byte(name))
@@ -79,7 +79,7 @@ func (f *folder) readCalls() {
 
 // cutOutput is the beginning of an output that has a file of its own.
 func cutOutput(path string) (text, source string) {
-	file, err := regular.Open(path)
+	file, err := disk.Open(path)
 	if err != nil {
 		return "", ""
 	}

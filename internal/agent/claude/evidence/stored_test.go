@@ -41,7 +41,7 @@ func TestStoredOutputs(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got, source := Open(path, nil).Output("toolu_1"); got != c.want || (source != "") != (c.want != "") {
+		if got, source := Open(path, nil, nil).Output("toolu_1"); got != c.want || (source != "") != (c.want != "") {
 			t.Errorf("%s: %q from %q, want %q", c.name, got, source, c.want)
 		}
 	}

@@ -13,7 +13,7 @@ var Rules = []*finding.Rule{
 	BadMessage, EmptyText, BadBlock, BadInput, BadToolName, BadCallID, BadResult, BadPicture, BadDocument, ManyPictures, BadThinking,
 	LostBoundary, LostSummary, LostKept,
 	CutTurn, check.UnansweredPrompt,
-	NoConversation, NeverWritten, DamagedFile, Retention,
+	NoConversation, NeverWritten, Misplaced, DamagedFile, Retention,
 	check.Refused, check.ContextLost, check.Repaired,
 }
 
@@ -58,7 +58,8 @@ var (
 	LostBoundary    = texts.Rule(finding.Rule{Name: "lost-boundary", Family: "compaction", Impact: finding.Loses, Fix: finding.Exact})
 	LostSummary     = texts.Rule(finding.Rule{Name: "lost-summary", Family: "compaction", Impact: finding.Loses, Fix: finding.Exact})
 	NeverWritten    = texts.Rule(finding.Rule{Name: "never-written", Family: "identity", Impact: finding.Blocks, Fix: finding.NoFix, Home: true})
+	Misplaced       = texts.Rule(finding.Rule{Name: "misplaced", Family: "identity", Impact: finding.Blocks, Fix: finding.NoFix, Home: true})
 	DamagedFile     = texts.Rule(finding.Rule{Name: "damaged-file", Family: "identity", Impact: finding.Notes, Fix: finding.NoFix, Home: true})
 	Retention       = texts.Rule(finding.Rule{Name: "retention", Family: "identity", Impact: finding.Notes, Fix: finding.NoFix, Home: true})
-	NoConversation  = texts.Rule(finding.Rule{Name: "no-conversation", Family: "identity", Empty: true, Impact: finding.Blocks, Fix: finding.NoFix})
+	NoConversation  = texts.Rule(finding.Rule{Name: "no-conversation", Family: "identity", Empty: true, Always: true, Impact: finding.Blocks, Fix: finding.NoFix})
 )

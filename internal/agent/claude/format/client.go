@@ -1,12 +1,34 @@
 package format
 
-import "github.com/hist-cli/hist/internal/session"
+import (
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/session"
+)
 
 // Shorten is nil: the client reads no record that lacks a member.
 func (Decoder) Shorten([]byte, bool) []byte { return nil }
 
-// Weigh is negative: of two values of a key none is known to be better.
-func (Decoder) Weigh(*session.Record) int { return -1 }
+// Weigh counts what the client needs of a record.
+func (Decoder) Weigh(rec *session.Record) int {
+	w := session.Tells(gjson.ParseBytes(rec.Raw), needed, neededIn)
+	if rec.Type != "" {
+		w++
+	}
+	return w
+}
+
+// Doubled is the offset of a key that stands twice in a block. Of a single block, the scanner compares the keys.
+func (Decoder) Doubled(rec *session.Record) int {
+	content := rec.Spans[FieldContent]
+	if content.End == 0 || rec.Raw[content.Start] != '[' || rec.Spans[FieldBlock].End+1 >= content.End {
+		return -1
+	}
+	if at := session.DoubledInList(content.Of(rec.Raw)); at >= 0 {
+		return content.Start + at
+	}
+	return -1
+}
 
 // MaxDepth is 0: no measured client minds how deep an object is.
 func (Decoder) MaxDepth() int { return 0 }

@@ -14,15 +14,11 @@ import (
 )
 
 // Words reads what records say, for timelines and reports.
-type Words struct{}
+type Words struct{ agent.NoWords }
 
 // Time is when a record was written.
 func (Words) Time(rec *session.Record) time.Time {
-	t, err := time.Parse(time.RFC3339, string(Text(rec, FieldTimestamp)))
-	if err != nil {
-		return time.Time{}
-	}
-	return t.UTC()
+	return agent.TimeIn(string(Text(rec, FieldTimestamp)))
 }
 
 // blockOf is the first content block of a kind.
@@ -42,17 +38,8 @@ func (Words) Tool(rec *session.Record) string { return blockOf(rec, "tool_use").
 
 // Asked is what the tool was given: its command or file if it has one, or else its whole input.
 func (Words) Asked(rec *session.Record) string {
-	in := blockOf(rec, "tool_use").Get("input")
-	for _, key := range []string{"command", "file_path", "pattern", "url", "query", "description"} {
-		if v := in.Get(key); v.Type == gjson.String {
-			return v.String()
-		}
-	}
-	return in.Raw
+	return agent.MainOf(blockOf(rec, "tool_use").Get("input"), "command", "file_path", "pattern", "url", "query", "description")
 }
-
-// Calls is always false: here, calls that a provider runs itself are blocks of their own kind.
-func (Words) Calls(*session.Record) bool { return false }
 
 // Got is what the tool answered.
 func (Words) Got(rec *session.Record) string {
@@ -60,22 +47,7 @@ func (Words) Got(rec *session.Record) string {
 }
 
 // PlainText is the words of a content, one block per line.
-func PlainText(content gjson.Result) string {
-	if content.Type == gjson.String {
-		return content.String()
-	}
-	var parts []string
-	content.ForEach(func(_, b gjson.Result) bool {
-		switch b.Get("type").String() {
-		case "text":
-			parts = append(parts, b.Get("text").String())
-		case "thinking":
-			parts = append(parts, b.Get("thinking").String())
-		}
-		return true
-	})
-	return strings.Join(parts, "\n")
-}
+func PlainText(content gjson.Result) string { return agent.TextIn(content, "text", "thinking") }
 
 // Outcome says how a call ended.
 func (Words) Outcome(rec *session.Record) session.Outcome {
@@ -101,13 +73,7 @@ func (Words) Outcome(rec *session.Record) session.Outcome {
 // Message is the words of a message.
 func (Words) Message(rec *session.Record) (words string, images int) {
 	content := gjson.ParseBytes(Field(rec, FieldContent))
-	content.ForEach(func(_, b gjson.Result) bool {
-		if b.Get("type").String() == "image" {
-			images++
-		}
-		return true
-	})
-	return PlainText(content), images
+	return PlainText(content), agent.ImagesIn(content)
 }
 
 // Synthetic is the model that the client names in answers that it has written itself.
@@ -143,33 +109,15 @@ func (Words) Ending(rec *session.Record) session.Ending {
 
 // Class sorts an API error by its words.
 func (Words) Class(name, message string) session.Class {
-	all := strings.ToLower(name + " " + message)
-	for _, c := range []struct {
-		words []string
-		class session.Class
-	}{
-		{[]string{"prompt is too long", "usage limit", "credit balance", "quota"}, session.Limit},
-		{[]string{"401", "403", "authentication", "invalid api key", "/login", "oauth", "permission_error"}, session.Auth},
-		{[]string{"429", "rate_limit", "overloaded", "529", "500", "502", "503", "504", "server_error", "connection", "timeout", "timed out", "interrupted", "incomplete"}, session.Transient},
-		{[]string{"400", "invalid_request"}, session.BadRequest},
-	} {
-		for _, w := range c.words {
-			if strings.Contains(all, w) {
-				return c.class
-			}
-		}
-	}
-	return session.Unknown
+	return agent.ClassBy(signs, name, message)
 }
 
-// TurnsBack is always 0: a rewind leaves a branch, and no record takes turns back.
-func (Words) TurnsBack(*session.Record) int { return 0 }
-
-// Script is always false: no tool runs others.
-func (Words) Script(*session.Record) bool { return false }
-
-// Within is never ok: no tool runs others.
-func (Words) Within(*session.Record) (tool, asked string, ok bool) { return "", "", false }
+var signs = []agent.Sign{
+	{Class: session.Limit, Words: []string{"prompt is too long", "usage limit", "credit balance", "quota"}},
+	{Class: session.Auth, Words: []string{"401", "403", "authentication", "invalid api key", "/login", "oauth", "permission_error"}},
+	{Class: session.Transient, Words: []string{"429", "rate_limit", "overloaded", "529", "500", "502", "503", "504", "server_error", "connection", "timeout", "timed out", "interrupted", "incomplete"}},
+	{Class: session.BadRequest, Words: []string{"400", "invalid_request"}},
+}
 
 // Era says that no version marks the beginning of a turn.
 func (Words) Era(string) agent.Era { return agent.Era{Turns: true} }

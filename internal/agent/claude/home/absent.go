@@ -17,6 +17,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
+	shell "github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -73,11 +74,78 @@ func absent(home string, folders []string, days int64) (list []agent.Said) {
 		}
 		list = append(list, agent.Said{Path: dir + format.Extension, Finding: finding.Finding{
 			Rule: faults.NeverWritten, Impact: finding.Blocks, Pos: session.Pos{Line: 1},
-			Message: fmt.Sprintf("the session file is missing, but its folder is there (sub-agent conversations: %d, outputs: %d): the client never wrote the file, or has deleted it; prompts may be left in history.jsonl", parts, outputs),
+			Message: onlyFolder(dir, parts, outputs),
 		}})
 	}
 	slices.SortFunc(list, func(a, b agent.Said) int { return cmp.Compare(a.Path, b.Path) })
 	return list
+}
+
+// onlyFolder says that of a session only its folder is left, and what is in it.
+func onlyFolder(dir string, parts, outputs int) string {
+	return fmt.Sprintf("the session file is missing, but its folder %s is there (sub-agent conversations: %d, outputs: %d): the client never wrote the file, or has deleted it; prompts may be left in history.jsonl", filepath.Base(dir), parts, outputs)
+}
+
+// Astray says that the client does not find the session of a directory in the file at a path, by links resolved, because it lies in a
+// home's folder of projects but in the folder of none, and how it gets there; "" if the client looks there. elsewhere is the file of the
+// session that the client finds instead.
+func Astray(home, path, cwd string) (says, elsewhere string) {
+	parts := above(home, path)
+	if parts == nil {
+		return "", ""
+	}
+	says = "the client finds no session here: it looks only at what lies directly in a folder of " + projects + "/"
+	if found := named(home, idOf(path), format.Extension, "*"); len(found) > 0 {
+		return says, found[0]
+	}
+	to := strayed(home, path, cwd)
+	if to == "" {
+		return says + "; move it into the folder there of the directory that it belongs to", ""
+	}
+	move := []string{"mv", "-n", path}
+	if dir := strings.TrimSuffix(path, format.Extension); Exists(dir) {
+		move = append(move, dir)
+	}
+	says += "; this moves it: "
+	if !Exists(to) {
+		says += shell.Command("mkdir", "-p", to) + " && "
+	}
+	return says + shell.Command(append(move, to+string(filepath.Separator))...), ""
+}
+
+// above are the names of the path of a session's file below the folder of projects; nil if the client looks there.
+func above(home, path string) []string {
+	root, err := filepath.EvalSymlinks(liveAt(home))
+	if err != nil || !format.IsID(idOf(path)) {
+		return nil
+	}
+	below, err := filepath.Rel(root, path)
+	parts := strings.Split(below, string(filepath.Separator))
+	if err != nil || parts[0] == ".." || len(parts) == 2 {
+		return nil
+	}
+	for _, p := range named(home, idOf(path), format.Extension, "*") {
+		if real, _ := filepath.EvalSymlinks(p); real == path {
+			return nil
+		}
+	}
+	return parts
+}
+
+// strayed is the folder in which the client finds the session of a directory, if it does not look where the file at a path lies: it takes
+// the id in the folder of any project.
+func strayed(home, path, cwd string) string {
+	parts := above(home, path)
+	if parts == nil {
+		return ""
+	}
+	if dir, err := folderFor(home, cwd); err == nil && cwd != "" && (Exists(dir) || len(parts) == 1) {
+		return dir
+	}
+	if len(parts) == 1 {
+		return ""
+	}
+	return filepath.Clean(strings.TrimSuffix(path, filepath.Join(parts[1:]...)))
 }
 
 // Exists says whether there is a file at the path.

@@ -14,8 +14,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/jsonl"
-	"github.com/hist-cli/hist/internal/regular"
 	"github.com/hist-cli/hist/internal/walk"
 )
 
@@ -101,7 +101,7 @@ const spanSize = 64 << 10
 
 // lifeOf is a session's directory, and when its first and its last record were written, as far as its ends tell.
 func lifeOf(path string) (cwd string, first, last time.Time) {
-	f, err := regular.Open(path)
+	f, err := disk.Open(path)
 	if err != nil {
 		return "", first, last
 	}

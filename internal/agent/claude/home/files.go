@@ -12,8 +12,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/jsonl"
-	"github.com/hist-cli/hist/internal/regular"
 )
 
 // MaxFile is up to how many bytes a file beside a session is looked into.
@@ -32,7 +32,7 @@ func Holds(line []byte, id string) bool {
 // EachLine calls see for the lines at the beginning of a file, until see returns false. record, if called, says whether the
 // line is a record. A file that can't be read has no lines.
 func EachLine(path string, see func(l jsonl.Line, record func() bool) bool) {
-	file, err := regular.Open(path)
+	file, err := disk.Open(path)
 	if err != nil {
 		return
 	}
@@ -76,7 +76,7 @@ var errLarge = errors.New("too large")
 
 // ReadSmall reads a file of the client's that is never large.
 func ReadSmall(path string) ([]byte, error) {
-	if err := regular.Check(path); err != nil {
+	if err := disk.Check(path); err != nil {
 		return nil, err
 	}
 	info, err := os.Stat(path)

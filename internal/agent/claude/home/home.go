@@ -31,7 +31,7 @@ const (
 var OnDisk = &agent.Home{
 	Variable: "CLAUDE_CONFIG_DIR", DefaultHome: defaultHome, Sessions: sessions, Lists: lists, Live: live, LiveAt: liveAt, Folder: "a folder of projects/",
 	HomeAbove: homeAbove, Find: find, Named: withName, Names: names, InUse: inUse, StaleNote: staleNote, Left: left, TakesAny: takesAny, Last: last, FolderFor: folderFor, Placed: byDirectory, Beside: []string{"memory"},
-	Doubles: doubles, Due: mayGo, Inspect: inspect,
+	Doubles: Doubles, Due: mayGo, Inspect: inspect, Strayed: strayed, Prompts: Typed,
 	Bounds: &agent.Bounds{},
 }
 
@@ -90,26 +90,30 @@ func homeAbove(path string) string {
 // minPrefix is how many hexadecimal digits of an id must be given.
 const minPrefix = 8
 
-// find returns the files of a session: like the client, it looks into all project folders. A sub-agent's file is not a session.
+// find returns the files of a session: like the client, it looks into all project folders, and where there is none there, at where a file
+// may have got by mistake. A sub-agent's file is not a session.
 func find(_ context.Context, home, id string) ([]string, error) {
 	want := strings.ToLower(id)
 	if len(want) > 36 || len(strings.ReplaceAll(want, "-", "")) < minPrefix || strings.Trim(want, "0123456789abcdef-") != "" {
 		return nil, fmt.Errorf("%q: %w: expected a UUID or at least its first %d digits", id, agent.ErrBadID, minPrefix)
 	}
-	paths, err := filepath.Glob(filepath.Join(walk.Literal(home), projects, "*", want+"*"+format.Extension))
-	if err != nil {
-		return nil, fmt.Errorf("looking for session %s: %w", id, err)
+	paths := named(home, want, format.Extension, "*")
+	if len(paths) == 0 {
+		paths = named(home, want, format.Extension, strayAt...)
 	}
 	threads := map[string]bool{}
-	paths = slices.DeleteFunc(paths, func(p string) bool {
-		name := strings.TrimSuffix(filepath.Base(p), format.Extension)
-		threads[name] = threads[name] || format.IsID(name)
-		return !format.IsID(name)
-	})
+	for _, p := range paths {
+		threads[idOf(p)] = true
+	}
 	switch {
 	case len(paths) == 0:
 		if shut := shutBelow(filepath.Join(home, projects)); shut != nil {
 			return nil, fmt.Errorf("%s: %w below %s: %w", id, agent.ErrShut, home, shut)
+		}
+		for _, dir := range named(home, want, "", "*") {
+			if parts, outputs, _ := Remains(dir); parts+outputs > 0 {
+				return nil, &agent.LeftError{ID: id, Left: "in " + filepath.Dir(dir) + " " + onlyFolder(dir, parts, outputs)}
+			}
 		}
 		return nil, fmt.Errorf("%s: %w below %s", id, agent.ErrNoSession, home)
 	case len(threads) > 1 && !threads[want]:
@@ -120,12 +124,27 @@ func find(_ context.Context, home, id string) ([]string, error) {
 	return paths[:1], nil
 }
 
-// doubles are the files of the same name in other projects' folders: a project that was moved or copied leaves one.
-func doubles(path, home string) []string {
-	if !format.IsID(strings.TrimSuffix(filepath.Base(path), format.Extension)) {
+// strayAt are the folders in which the client looks for no session, as patterns below projects: too high, or too deep.
+var strayAt = []string{".", "*/*", "*/*/*"}
+
+// named are the paths of a home's sessions, or of their folders if extension is "", whose id begins so, in folders that fit patterns.
+func named(home, id, extension string, folders ...string) (paths []string) {
+	for _, in := range folders {
+		found, _ := filepath.Glob(filepath.Join(walk.Literal(home), projects, in, id+"*"+extension)) // the patterns are sound
+		paths = append(paths, found...)
+	}
+	return slices.DeleteFunc(paths, func(p string) bool { return filepath.Ext(p) != extension || !format.IsID(idOf(p)) })
+}
+
+// idOf is the id for which a session's file, or its folder, is named.
+func idOf(path string) string { return strings.TrimSuffix(filepath.Base(path), format.Extension) }
+
+// Doubles are the files of the same name in other projects' folders: a project that was moved or copied leaves one.
+func Doubles(path, home string) []string {
+	if !format.IsID(idOf(path)) || filepath.Base(filepath.Dir(filepath.Dir(path))) != projects { // of one that the client does not read a finding says so
 		return nil
 	}
-	paths, _ := filepath.Glob(filepath.Join(walk.Literal(home), projects, "*", filepath.Base(path))) // the pattern is sound
+	paths := named(home, idOf(path), format.Extension, "*")
 	mine, err := os.Stat(path)
 	return slices.DeleteFunc(paths, func(p string) bool {
 		info, none := os.Stat(p)

@@ -2,12 +2,15 @@ package mend
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/claude/evidence"
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/agent/claude/home"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/normalize"
@@ -17,12 +20,9 @@ import (
 // NewCheckers makes the one checker that sees the whole tree.
 func NewCheckers(run *check.Run) []check.Checker {
 	o := run.Options()
-	opts := Options{For: o.For[format.AgentName], Live: o.Live, Branch: strings.ToLower(o.Branch), Chain: o.ChainParallel, Mend: o.Mend, SubAgent: strings.HasPrefix(o.Name.Base, "agent-")}
+	opts := Options{For: o.For[format.AgentName], Live: o.Live, Branch: strings.ToLower(o.Branch), Chain: o.ChainParallel, Mend: o.Mend, SubAgent: strings.HasPrefix(o.Name.Base, "agent-"), Forked: forked(o.Name.Base)}
 	if o.Path != "" {
-		opts.Beside = evidence.Open(o.Path, o.Text)
-		if o.Asked != nil {
-			opts.Beside = evidence.Noting(opts.Beside, o.Asked)
-		}
+		opts.Beside = evidence.Open(o.Path, o.Text, o.Asked)
 		if id := strings.TrimSuffix(filepath.Base(o.Path), format.Extension); format.IsID(id) {
 			opts.Session = id
 		}
@@ -68,6 +68,7 @@ func (a *adapter) End() {
 		id = s.Session
 	}
 	a.run.SetHeader(session.Info{ID: id, SessionID: s.Session, CWD: s.Cwd, Version: s.Version, Branch: s.Branch}, a.first.Pos)
+	a.astray()
 	if a.run.Records() > 0 || a.run.Options().Fresh {
 		return
 	}
@@ -77,9 +78,33 @@ func (a *adapter) End() {
 	}
 	if a.stray() {
 		empty.Impact, empty.Message = finding.Notes, "the file is empty: a resume of another session has left it, and the client finds no conversation in it"
+	} else {
+		a.onlyAsked(&empty)
 	}
-	a.run.Withdraw(func(f *finding.Finding) bool { return f.Framing && f.Impact > finding.Notes }) // to mend it would leave no record
+	if empty.Edits == nil {
+		a.run.Withdraw(func(f *finding.Finding) bool { return f.Framing && f.Impact > finding.Notes }) // to mend it would leave no record
+	}
 	a.run.Report(empty)
+}
+
+// astray reports a conversation that lies where no client looks for it.
+func (a *adapter) astray() {
+	o := a.run.Options()
+	if o.Home == "" || o.Path == "" || a.Summary.Seen == 0 {
+		return
+	}
+	says, elsewhere := home.Astray(o.Home, o.Path, a.Summary.Cwd)
+	if says == "" {
+		return
+	}
+	f := finding.Finding{Rule: faults.Misplaced, Impact: finding.Blocks, Pos: session.Pos{Line: 1}, Message: says}
+	if o.Asked != nil {
+		o.Asked()
+	}
+	if elsewhere != "" {
+		f.Impact, f.Message = finding.Notes, says+"; it resumes "+elsewhere
+	}
+	a.run.Report(f)
 }
 
 // stray says whether an empty file is what a resume leaves beside the session that it continues. A file of NULs or of
@@ -114,4 +139,13 @@ func (h *History) Items() (seen, mended int64) {
 		return 0, 0
 	}
 	return h.of.Summary.Seen, h.of.Summary.Items
+}
+
+// ownHelpers are how the files of a client's own helpers are named, which begin with all that the session has said so far: who sums it up,
+// thinks of a next prompt, or answers a question beside it. Those of other sub-agents begin with a name that a user gave, or with none.
+var ownHelpers = []string{"agent-acompact-", "agent-aprompt_suggestion-", "agent-aside_question-"}
+
+// forked says whether a file is named as one of a client's own helpers.
+func forked(base string) bool {
+	return slices.ContainsFunc(ownHelpers, func(name string) bool { return strings.HasPrefix(base, name) })
 }

@@ -91,5 +91,5 @@ const planApproved = "Implement the following plan:"
 // clearedOnPurpose says whether the conversation begins anew with a record because the user wanted that: none of what stands above it
 // is sent (2.1.12 to 2.1.78 seen, 2.1.330 measured).
 func (c *Checker) clearedOnPurpose(n *node) bool {
-	return n.ParentSpan != (format.Span{}) && (n.Clears && n.AtStart || n.IsPrompt() && strings.HasPrefix(c.openings[n], planApproved))
+	return n.ParentSpan != (format.Span{}) && (n.Clears || n.IsPrompt() && strings.HasPrefix(c.openings[n], planApproved))
 }

@@ -22,6 +22,8 @@ type answering struct {
 	request []byte
 	index   int64          // of the last part; -1: the client does not note it
 	apart   [][]answerPart // the answers so far whose parts have different ids
+
+	byAnthropic bool // the request of some thinking has an id as Anthropic's API gives them
 }
 
 // answerPart is a part of an answer, and where in the record its message and the id of that stand.
@@ -32,12 +34,14 @@ type answerPart struct {
 
 // take reads the next record. Where a request is made again, its parts are counted anew: what comes then is another answer. Where they are
 // not counted, one hangs on the other, which does not end the turn; that the requests have one name is no proof by itself, because some
-// programs write over them.
+// programs write over them. And there a record of several blocks is a whole answer: where a stream broke off, the client asks once more, under
+// the same name, and writes what comes in one piece.
 func (a *answering) take(n *node, rec *session.Record) {
 	id, ref := format.Text(rec, format.FieldRequestID), format.Text(rec, format.FieldRequestRef)
 	if n.Role != content.RoleAssistant || n.Side || !n.Sent() || len(id)+len(ref) == 0 {
 		return
 	}
+	a.byAnthropic = a.byAnthropic || bytes.HasPrefix(id, []byte("req_0")) && n.thoughts() > 0
 	index := int64(-1)
 	if raw := format.Field(rec, format.FieldBlockIndex); len(raw) > 0 {
 		index = gjson.ParseBytes(raw).Int()
@@ -45,7 +49,7 @@ func (a *answering) take(n *node, rec *session.Record) {
 	goesOn := false
 	if len(a.parts) > 0 && len(a.request) == len(id)+len(ref) && bytes.HasPrefix(a.request, id) && bytes.HasSuffix(a.request, ref) {
 		last := a.parts[len(a.parts)-1]
-		goesOn = index > a.index || index < 0 && n.Parent == last.UUID && last.goesOnWith(n.Stop)
+		goesOn = index > a.index || index < 0 && len(n.Blocks) < 2 && n.Parent == last.UUID && last.goesOnWith(n.Stop)
 	}
 	if a.index = index; !goesOn {
 		a.end()
@@ -57,10 +61,16 @@ func (a *answering) take(n *node, rec *session.Record) {
 
 // end is called where the parts of an answer end.
 func (a *answering) end() {
-	if a.mixed {
+	if a.mixed && !a.unnamed() {
 		a.apart = append(a.apart, slices.Clone(a.parts))
 	}
 	a.parts, a.mixed = a.parts[:0], false
+}
+
+// unnamed says whether the parts have only ids that the client makes up where the API gives none, as some proxies do: it sends them all, but for
+// thinking (2.1.332, measured).
+func (a *answering) unnamed() bool {
+	return !slices.ContainsFunc(a.parts, func(p answerPart) bool { return !format.IsID(p.Msg) || p.thoughts() > 0 })
 }
 
 // oneAnswer gives all parts of an answer one id: the client puts an answer together by it. It is the one that most of them have and no other
@@ -106,4 +116,9 @@ func (c *Checker) joinAnswer(p answerPart, parts []answerPart, id string) {
 	if c.chosen(d) {
 		p.Msg = id
 	}
+}
+
+// goesOnWith says whether a later part of an answer, which has a given stop reason, may be of the same answer as this record.
+func (n *node) goesOnWith(stop any) bool {
+	return n.Role == content.RoleAssistant && !n.Synthetic && !n.Filler && n.Stop != "end_turn" && (n.Stop == "" || stop == nil || stop == n.Stop)
 }

@@ -102,7 +102,7 @@ func (c *Checker) branchEnd(n *node) (last *node, answered bool) {
 
 // behind makes one branch follow the other, and returns the tip of the result.
 func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
-	fork, tip := t.forkOf(c, head), t.tip
+	fork, tip := t.forkOf(head), t.tip
 	winner := fork.winner
 	if c.sameCalls(tip, head.up) { // the client sends both outputs anyway: it only has to begin at the right end
 		c.pointAt(d, end, false)
@@ -122,16 +122,12 @@ func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
 			next = p
 		}
 	}
-	late := t.behindOutputs(winner)
 	if front := c.behindMark(fork, end); front != nil {
 		d.also = append(d.also, winner) // the branch itself was compacted
 		c.hang(fork.next, front, d)
 		return tip
 	}
 	switch {
-	case late != winner && passesOutput(late, end):
-		c.hang(late, end, d)
-		return tip
 	case (fork.inAnswer() || winner.Filler) && c.complete(end), end.index < winner.index && (c.complete(end) || end.Role == content.RoleResult && winner.Role == content.RoleAssistant), // one side after the other
 		winner.IsPrompt() && winner.index < fork.at.index && end.When != 0 && end.When < winner.When && c.complete(end): // the prompt was moved
 		c.hang(fork.movable(), end, d)

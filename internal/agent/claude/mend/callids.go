@@ -82,7 +82,7 @@ func (c *Checker) flippedID(m, on *node) (*node, *content.Block) {
 func (c *Checker) astray(m, call *node) bool {
 	id := m.Blocks[0].ID
 	named := c.callNamed(m, id)
-	return named == nil || m.linkedTwice() && named != call || named != call && c.results()[id][0] != m && pairOf(named, c.results()[id][0])
+	return named == nil || (m.linkedTwice() || c.crossed(m)) && named != call || named != call && c.results()[id][0] != m && pairOf(named, c.results()[id][0])
 }
 
 // linkedTwice says whether both links of an output lead to one record, with a single call of another id than it names: two links outweigh
@@ -91,9 +91,27 @@ func (n *node) linkedTwice() bool {
 	return n.Role == content.RoleResult && n.up != nil && n.Source == n.up.UUID && n.up.CallsOnce() && !n.up.Says(content.BlockCall, n.Blocks[0].ID)
 }
 
+// crossed says whether an output of a version that wrote one link hangs on a single call of another id than it names, and can't belong to the
+// call that it names: that is made behind it, or what names the one that it hangs on hangs there in its place.
+func (c *Checker) crossed(m *node) bool {
+	if m.Role != content.RoleResult || m.Source != "" || m.up == nil || !m.up.CallsOnce() || m.up.Says(content.BlockCall, m.Blocks[0].ID) {
+		return false
+	}
+	named := c.calls()[m.Blocks[0].ID]
+	if named == nil {
+		return false
+	}
+	if named.index > m.index {
+		return true
+	}
+	own := m.up.Blocks[slices.IndexFunc(m.up.Blocks, func(b content.Block) bool { return b.Kind == content.BlockCall })].ID
+	outputs := c.results()[own]
+	return slices.ContainsFunc(outputs[:min(len(outputs), maxSiblings)], func(o *node) bool { return o.up == named })
+}
+
 // open says whether a block is a call that no output names, but for those whose links lead elsewhere, or one that has another call's id.
 func (c *Checker) open(call *node, b *content.Block) bool {
-	return b.Kind == content.BlockCall && (c.calls()[b.ID] != call || !slices.ContainsFunc(c.results()[b.ID], func(m *node) bool { return m.Says(content.BlockResult, b.ID) && !m.linkedTwice() }))
+	return b.Kind == content.BlockCall && (c.calls()[b.ID] != call || !slices.ContainsFunc(c.results()[b.ID], func(m *node) bool { return m.Says(content.BlockResult, b.ID) && !m.linkedTwice() && !c.crossed(m) }))
 }
 
 // matchIDs gives an output the id of the open call that it hangs on. The call is renamed instead if it bears the id of another

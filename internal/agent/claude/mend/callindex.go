@@ -1,16 +1,9 @@
 package mend
 
 import (
-	"slices"
-
 	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 )
-
-// anyCall says whether a call that a record answers is in the file.
-func (c *Checker) anyCall(m *node) bool {
-	return slices.ContainsFunc(m.IDs(content.BlockResult), func(id string) bool { return c.calls()[id] != nil })
-}
 
 // calls are the records with calls, by the calls' ids.
 func (c *Checker) calls() map[string]*node {
@@ -105,17 +98,4 @@ func (c *Checker) intoChain(d *draft, n, next *node) {
 			c.hang(k, n, d)
 		}
 	}
-}
-
-// between says whether a record is on the way up from another one to a call, or whether that way leads elsewhere.
-func between(m, from, call *node) bool {
-	for p, steps := from, 0; p != nil && steps < maxSiblings; p, steps = p.up, steps+1 {
-		switch p {
-		case m:
-			return true
-		case call:
-			return false
-		}
-	}
-	return true
 }

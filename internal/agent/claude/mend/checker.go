@@ -13,13 +13,14 @@ import (
 
 // Options are what is known about a session beside its bytes.
 type Options struct {
-	For      string          // the version of the client that will resume the session; "": the one that wrote it, and the newest known
-	Session  string          // the id in the file's name, "" if it has none
-	Beside   evidence.Beside // where else parts of the session may be; nil: nowhere
-	Branch   string          // id, or its first digits, of a record on the branch that the client shall continue; "": the one that it would take
-	Chain    bool            // chain the outputs of parallel calls, so that old versions send them all
-	Live     bool            // a client is writing it now: an unfinished end is not damage
-	SubAgent bool            // the file is a sub-agent's own: all its records are marked so
+	For      string           // the version of the client that will resume the session; "": the one that wrote it, and the newest known
+	Session  string           // the id in the file's name, "" if it has none
+	Beside   *evidence.Folder // where else parts of the session may be; nil: nowhere
+	Branch   string           // id, or its first digits, of a record on the branch that the client shall continue; "": the one that it would take
+	Chain    bool             // chain the outputs of parallel calls, so that old versions send them all
+	Live     bool             // a client is writing it now: an unfinished end is not damage
+	SubAgent bool             // the file is a sub-agent's own: all its records are marked so
+	Forked   bool             // and begins with what stands in the session's file
 	// Mend says which findings are mended; nil: all. The edits of a finding never rely on those of one that is not mended.
 	Mend func(*finding.Finding) bool
 }
@@ -51,7 +52,7 @@ func New(opts Options, report func(finding.Finding)) *Checker {
 		verdict:     verdict{sentSet: &nodeSet{}}, // a file without a conversation sends nothing
 		recordTree:  recordTree{copies: map[session.Pos][]session.Pos{}, saidBefore: map[*node]*node{}},
 		sideRecords: sideRecords{snapshots: map[string]bool{}},
-		brokenLines: brokenLines{trifles: map[int64]string{}, other: map[int64]bool{}, half: map[int64]bool{}, cut: map[*node]int{}, begunIDs: map[*node]string{}},
+		brokenLines: brokenLines{trifles: map[int64]string{}, other: map[int64]bool{}, half: map[int64]bool{}, cut: map[*node]int{}, holed: map[*node]hole{}, begunIDs: map[*node]string{}},
 	}
 }
 
@@ -127,6 +128,9 @@ func (c *Checker) treeRecord(rec *session.Record) {
 	}
 	c.proof.answer(n, format.Field(rec, format.FieldContent), format.Text(rec, format.FieldModel))
 	c.nodes = append(format.Doubled(c.nodes), n)
+	if n.Side && string(format.Field(rec, format.FieldContent)) == warmUp {
+		c.warmUps++
+	}
 	c.proof.compaction(n)
 	if n.Role == content.RoleBoundary && !n.Side {
 		c.leaf, c.leafAt = "", finding.Ref{} // an end that was named in front of a compaction counts no more (2.1.215 and 2.1.332, measured)
@@ -184,6 +188,8 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		if len(format.Text(rec, format.FieldLastPrompt)) > 0 && !evidence.Shortened(format.Field(rec, format.FieldLastPrompt)) {
 			c.echoes = append(format.Doubled(c.echoes), evidence.Echo{Told: string(format.Field(rec, format.FieldLastPrompt)), Quoted: true, Source: "the last-prompt record of this file", At: rec.Pos, Late: true, Last: true, Leaf: leaf, Session: of})
 		}
+	case "ai-title":
+		c.named = true
 	case "summary":
 		c.copied++
 		c.title(format.Decoded(rec, format.FieldLeaf))

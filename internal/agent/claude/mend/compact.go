@@ -1,6 +1,7 @@
 package mend
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
@@ -110,25 +111,15 @@ func (c *Checker) summarized(mark *node) bool {
 // markAbove is a compaction's mark: the record itself, or one above it with only records in between that the client adds by
 // itself. nil if there is none.
 func markAbove(n *node) *node {
-	for n != nil && n.Role == content.RoleLink {
-		n = n.up
+	if n = overLinks(n); n != nil && n.Role == content.RoleBoundary {
+		return n
 	}
-	if n == nil || n.Role != content.RoleBoundary {
-		return nil
-	}
-	return n
+	return nil
 }
 
-// beforeCompaction is the last record of what was compacted, kept messages included; nil if nothing of it is in the file.
+// beforeCompaction is the last record of what was compacted, nil if nothing of it is in the file.
 func (c *Checker) beforeCompaction(mark *node) *node {
-	last := c.ids.get(mark.Ref2)
-	if last == nil {
-		return mark.front
-	}
-	if kept := c.lastKept(mark); kept != last && under(kept, last) {
-		return kept
-	}
-	return last
+	return cmp.Or(c.ids.get(mark.Ref2), mark.front)
 }
 
 // cutCompaction removes the marks of compactions that nothing follows, not even the summary: the client was ended there. The
@@ -207,7 +198,7 @@ func unsummarized(mark *node) bool {
 }
 
 // saidAtOnce says whether a mark is followed by a prompt or an answer instead of a summary, with only records in between that
-// the client adds by itself.
+// the client adds by itself, such as an error of the API's.
 func saidAtOnce(mark *node) bool {
 	said := false
 	todo := []*node{mark}
@@ -218,9 +209,9 @@ func saidAtOnce(mark *node) bool {
 			switch {
 			case k.Summary:
 				return false
-			case k.Role == content.RoleLink:
+			case k.Role == content.RoleLink, k.Role == content.RoleAssistant && !k.Sent():
 				todo = append(todo, k)
-			case k.IsPrompt() || k.Role == content.RoleAssistant && k.Sent():
+			case k.IsPrompt() || k.Role == content.RoleAssistant:
 				said = true
 			case k.HasMessage():
 				return false
@@ -281,19 +272,9 @@ func (c *Checker) lostKept() {
 		if n.Role != content.RoleBoundary || n.Side || !n.Bare || n.dropped != nil {
 			continue
 		}
-		if !keepsLast(n.Version) {
+		kept, summary := overLinks(c.ids.get(n.Ref2)), summaries[n]
+		if !keepsLast(n.Version) || kept == nil || !kept.Sent() || summary == nil {
 			c.saysNothing(n)
-			continue
-		}
-		kept := c.ids.get(n.Ref2)
-		for kept != nil && kept.Role == content.RoleLink {
-			kept = kept.up
-		}
-		if kept == nil || !kept.Sent() {
-			continue
-		}
-		summary := summaries[n]
-		if summary == nil {
 			continue
 		}
 		d := c.add(&draft{about: n, Finding: finding.Finding{
@@ -310,9 +291,10 @@ func (c *Checker) lostKept() {
 	}
 }
 
-// saysNothing restores the metadata of an older client's mark. These clients keep no messages, so it is the same in each mark.
+// saysNothing stands in for the metadata of a mark that kept no messages, or none that can be told. From 2.1.330 on, the client does that
+// itself (measured).
 func (c *Checker) saysNothing(mark *node) {
-	if mark.Version == "" {
+	if mark.Version == "" || !format.Before(mark.Version, "2.1.330") {
 		return
 	}
 	d := c.add(&draft{about: mark, Finding: finding.Finding{

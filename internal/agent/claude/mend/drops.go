@@ -1,6 +1,7 @@
 package mend
 
 import (
+	"cmp"
 	"fmt"
 	_ "image/gif"  // a header that dimensions reads
 	_ "image/jpeg" // a header that dimensions reads
@@ -39,6 +40,12 @@ func (c *Checker) content(n *node, f *content.Fault) {
 	if c.madeUp(n, f) || impact == finding.Rejects && c.takenByAnother(n, f) {
 		return
 	}
+	if f.Unsigned && c.neverSigned() {
+		if c.unsignedTold {
+			return
+		}
+		c.unsignedTold, impact = true, finding.Notes
+	}
 	d := c.add(&draft{about: n, always: f.Drop && n.sharesID, Finding: finding.Finding{ // its id will be its own once another record with it is renamed
 		Rule: f.Rule, Impact: impact, Fix: f.Fix, Source: f.Source, Message: f.Message, Lost: f.Lost,
 		Offset: n.Offset + int64(f.At), Pos: n.Pos(),
@@ -47,6 +54,9 @@ func (c *Checker) content(n *node, f *content.Fault) {
 		return
 	}
 	switch {
+	case f.Unsigned && d.Impact == finding.Notes:
+		d.Fix = finding.NoFix
+		d.Message += ", nor is another of the session signed: the API that took them does not ask for that, but Anthropic's would refuse them"
 	case n.Empty && d.Impact != finding.Notes && c.filledBeside(n, d):
 	case len(f.Cuts) > 0:
 		d.Edits = append(d.Edits, finding.Edit{At: n.Pos(), Op: finding.Splice, Cuts: f.Cuts})
@@ -61,18 +71,76 @@ func (c *Checker) content(n *node, f *content.Fault) {
 	}
 }
 
-// takenByAnother says whether a picture or a document that the model's API would refuse was sent to the API of another maker, which has
-// gone on behind it.
+// takenByAnother says whether what the model's API would refuse goes to the API of another maker, which takes it: a picture or a document with
+// which that has gone on, or thinking of its own model, which need not be signed there. Thinking goes to whoever said the newest answer.
 func (c *Checker) takenByAnother(n *node, f *content.Fault) bool {
-	if f.Rule != faults.BadPicture && f.Rule != faults.BadDocument {
-		return false
-	}
-	for _, m := range c.nodes[n.index+1 : min(len(c.nodes), n.index+maxSiblings)] {
-		if m.Role == content.RoleAssistant && !m.Side && !m.Synthetic {
-			return m.Foreign
+	answers := func(m *node) bool { return m.Role == content.RoleAssistant && !m.Side && !m.Synthetic }
+	switch f.Rule {
+	case faults.BadPicture, faults.BadDocument:
+		behind := c.nodes[n.index+1 : min(len(c.nodes), n.index+maxSiblings)]
+		i := slices.IndexFunc(behind, answers)
+		return i >= 0 && behind[i].Foreign
+	case faults.BadThinking:
+		if !n.Foreign {
+			return false
 		}
+		if c.endsForeign == nil {
+			c.endsForeign = new(false)
+			for _, m := range slices.Backward(c.nodes) {
+				if answers(m) {
+					c.endsForeign = new(m.Foreign)
+					break
+				}
+			}
+		}
+		return *c.endsForeign
 	}
 	return false
+}
+
+// neverSigned says whether no thinking of a session is signed, of at least two answers, and more was answered behind it: the API that took them
+// in its later requests does not look at signatures. Anthropic's does: where it gave thinking, its signatures were taken out.
+func (c *Checker) neverSigned() bool {
+	if c.unsigned == nil && c.answering.byAnthropic {
+		c.unsigned = new(false)
+	}
+	if c.unsigned == nil {
+		unsigned, answers := map[string]bool{}, map[string]bool{}
+		for _, n := range c.nodes {
+			if n.Role != content.RoleAssistant || n.Side || n.Synthetic {
+				continue
+			}
+			thoughts, bare := n.thoughts(), 0
+			for i := range n.Faults {
+				if n.Faults[i].Unsigned {
+					bare++
+				}
+			}
+			if bare < thoughts {
+				c.unsigned = new(false)
+				return false
+			}
+			if thoughts > 0 {
+				unsigned[n.Msg] = true
+			}
+			if len(unsigned) > 1 && !unsigned[n.Msg] {
+				answers[n.Msg] = true
+			}
+		}
+		c.unsigned = new(len(unsigned) > 1 && len(answers) > 0 || len(unsigned) > 2)
+	}
+	return *c.unsigned
+}
+
+// thoughts is how many blocks of thinking a record has.
+func (n *node) thoughts() int {
+	total := 0
+	for i := range n.Blocks {
+		if n.Blocks[i].Kind == content.BlockThinking {
+			total++
+		}
+	}
+	return total
 }
 
 // impactOn is the worst that a fault of a record's content does to the clients that may read the session.
@@ -98,32 +166,44 @@ func (c *Checker) sendsText(version string, n *node, blank bool) bool {
 	case !newest && format.Before(version, "2.1.32"):
 		return true
 	case blank || !newest && format.Before(version, "2.1.101"):
-		return n.saysMore()
+		return c.saysMore(n)
 	}
 	return !newest && c.answerSaysMore(n)
 }
 
 // saysMore says whether a record holds more than thinking and empty texts.
-func (n *node) saysMore() bool {
-	return slices.ContainsFunc(n.Blocks, func(b content.Block) bool { return b.Kind != content.BlockThinking && !n.emptyText(&b) })
+func (c *Checker) saysMore(n *node) bool {
+	says, known := c.moreThanEmpty[n]
+	if known {
+		return says
+	}
+	empty := map[int]bool{} // where texts without words stand
+	for i := range n.Faults {
+		if n.Faults[i].Dropped {
+			empty[n.Faults[i].At] = true
+		}
+	}
+	says = slices.ContainsFunc(n.Blocks, func(b content.Block) bool {
+		return b.Kind != content.BlockThinking && (b.Kind != content.BlockText || !empty[b.Span.From()])
+	})
+	if c.moreThanEmpty == nil {
+		c.moreThanEmpty = map[*node]bool{}
+	}
+	c.moreThanEmpty[n] = says
+	return says
 }
 
 // answerSaysMore says whether the answer that a record belongs to holds more than thinking and empty texts.
 func (c *Checker) answerSaysMore(n *node) bool {
 	near := c.nodes[max(0, n.index-maxSiblings):min(len(c.nodes), n.index+maxSiblings)]
 	return slices.ContainsFunc(near, func(m *node) bool {
-		return (m == n || m.Msg == n.Msg && n.Msg != "" && !m.Empty) && m.saysMore()
+		return (m == n || m.Msg == n.Msg && n.Msg != "" && !m.Empty) && c.saysMore(m)
 	})
-}
-
-// emptyText says whether a block is a text without words.
-func (n *node) emptyText(b *content.Block) bool {
-	return b.Kind == content.BlockText && slices.ContainsFunc(n.Faults, func(f content.Fault) bool { return f.Dropped && f.At == b.Span.From() })
 }
 
 // refill restores the words of an empty prompt, or writes a placeholder if they are gone.
 func (c *Checker) refill(n *node, d *draft) {
-	told, _ := c.promptBetween(c.promptBeforeRecord(n), n)
+	told, _ := c.promptBetween(c.before(n), n)
 	d.Fix, d.Source, d.Lost = finding.Recovered, told.source, 0
 	if told.source == "" {
 		told.words, d.Fix, d.Lost = content.EmptyPrompt, finding.StandIn, 1
@@ -141,31 +221,19 @@ func (n *node) reworded(words string) finding.Edit {
 	return finding.Edit{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{cut}}
 }
 
-// promptBeforeRecord is the last message in front of a record, nil if there is none.
-func (c *Checker) promptBeforeRecord(n *node) *node {
-	m := n.front
-	for m != nil && !m.HasMessage() {
-		m = m.front
-	}
-	return m
-}
-
 // madeUp says whether the model itself gave a call the name that a fault is about: the client has told it that there is no such tool, and
 // the API has gone on behind that (seen in 2.1.49).
 func (c *Checker) madeUp(n *node, f *content.Fault) bool {
 	if f.Rule != faults.BadToolName {
 		return false
 	}
-	for i := range n.Blocks {
-		b := &n.Blocks[i]
-		if b.Kind != content.BlockCall || b.Span.From() != f.At || b.Name == "" {
-			continue
-		}
-		return slices.ContainsFunc(c.results()[b.ID], func(m *node) bool {
-			return m.NoSuch != "" && strings.HasPrefix(m.NoSuch, b.Name) && c.modelSpoke(m.index+1)
-		})
+	i, found := slices.BinarySearchFunc(n.Blocks, f.At, func(b content.Block, at int) int { return cmp.Compare(b.Span.From(), at) })
+	if !found || n.Blocks[i].Kind != content.BlockCall || n.Blocks[i].Name == "" {
+		return false
 	}
-	return false
+	return slices.ContainsFunc(c.results()[n.Blocks[i].ID], func(m *node) bool {
+		return m.NoSuch != "" && strings.HasPrefix(m.NoSuch, n.Blocks[i].Name) && c.modelSpoke(m.index+1)
+	})
 }
 
 // modelSpoke says whether a model has answered soon behind a place among the records.

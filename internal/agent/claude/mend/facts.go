@@ -3,6 +3,7 @@ package mend
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/evidence"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/finding"
@@ -23,7 +24,7 @@ type recordTree struct {
 	cwds          cwds
 	copies        map[session.Pos][]session.Pos // the places of a record's copies, byte for byte the same
 	repeated      *draft                        // the finding about all copies
-	saidBefore    map[*node]*node               // earlier copies with the same message and another parent, by the copy that is used
+	saidBefore    map[*node]*node               // earlier copies with the same message and another parent, by the copy that is used; and of what clients do not read
 	saidFirst     map[uint64]*node              // the first record with a message, by the sum of its bytes
 	namers        map[string][]*node            // records by the ids that they name as parent or source
 	rewinders     map[*node]bool                // prompts with which the user went back to an older record
@@ -58,6 +59,8 @@ type sideRecords struct {
 	endMap    map[string]session.Pos // where each end was first named; once it is asked for
 	pointed   bool                   // hist has added a last-prompt record
 	choice    choice                 // the last choice of a branch that is recorded
+	named     bool                   // the client has thought of a title, which it does once something was said
+	warmUps   int                    // the prompts with which a client has tried its sub-agents when it started
 	snapshots map[string]bool        // the prompts for which the client has kept files
 	queued    []queueRecord          // where prompts are announced
 	sessions  []string               // the sessions that wrote bookkeeping, the newest last
@@ -73,7 +76,8 @@ type brokenLines struct {
 	other      map[int64]bool   // repaired lines that are bookkeeping
 	half       map[int64]bool   // unreadable lines that hold a part of a record of the conversation
 	begun      finding.Ref      // the last line that holds no more than the beginning of a record of the tree
-	cut        map[*node]int    // records that were cut off and that hist has closed, with their length in bytes then
+	cut        map[*node]int    // records that were cut off and that hist has closed, or of which NULs hid a part, with their length in bytes then
+	holed      map[*node]hole   // the latter
 	led        map[int64]led    // lines that begin with a whole record, on which others follow
 	garbled    []garbled        // prompts with bytes that are not UTF-8
 	pieces     evidence.Pieces  // whole blocks of the conversation in unreadable lines
@@ -94,12 +98,16 @@ type callPairs struct {
 
 // fileFacts are about the file as a whole.
 type fileFacts struct {
-	first, last finding.Ref // of the readable records
-	records     int
-	copied      int    // how many records are of types that a resume copies into a file of its own
-	written     string // the newest version that wrote a record
-	newest      int64  // the latest time of a message, milliseconds since 1970, once it is asked for
-	filed       []filed
+	first, last   finding.Ref // of the readable records
+	records       int
+	copied        int    // how many records are of types that a resume copies into a file of its own
+	written       string // the newest version that wrote a record
+	unsigned      *bool  // see neverSigned, once it is asked for
+	unsignedTold  bool
+	moreThanEmpty map[*node]bool // see saysMore, of those it was asked for
+	endsForeign   *bool          // a model of another maker said the newest answer, once it is asked for
+	newest        int64          // the latest time of a message, milliseconds since 1970, once it is asked for
+	filed         []filed
 }
 
 // verdict is what was found, and what is sent once that is mended.
@@ -179,4 +187,45 @@ func (d *draft) follows() bool {
 		return true
 	}
 	return false
+}
+
+// some says which rare things there are among a session's records. Most sessions have few, and a step that looks for something
+// no record has can skip its walk over all records. A record that was removed still counts.
+type some struct {
+	side      bool // records of sub-agents
+	mended    bool // lines that the client can't read
+	nameless  bool // records without an id of their own
+	mistyped  bool // records whose type is lost or wrong
+	odd       bool // records of types that a version of the client may not follow
+	untimed   bool // messages without a time
+	faults    bool // in a record's content
+	pictures  bool
+	sideTexts bool // records that say with a text that they are no sub-agent's
+	served    bool // calls that the API's own servers ran
+	marks     bool // of compactions
+	anew      bool // records that a compaction begins with
+	bareMarks bool // marks without metadata
+	byHand    bool // something that only a user in a terminal does
+	keeps     bool // marks that name records which were kept
+}
+
+// note takes a record into account.
+func (s *some) note(n *node) {
+	s.side = s.side || n.Side
+	s.mended = s.mended || n.mended
+	s.nameless = s.nameless || n.nameless()
+	s.mistyped = s.mistyped || n.TypeLost || n.TypeWrong
+	s.odd = s.odd || n.Role == content.RoleOther || n.Typ == "progress"
+	s.untimed = s.untimed || n.When == 0 && n.HasMessage()
+	s.marks = s.marks || n.Role == content.RoleBoundary
+	s.anew = s.anew || n.BeginsAnew()
+	s.bareMarks = s.bareMarks || n.Bare
+	s.byHand = s.byHand || n.ByHand && !n.Side
+	if n.Rare != content.Nothing {
+		s.faults = s.faults || len(n.Faults) > 0
+		s.sideTexts = s.sideTexts || n.SideAt.End > 0
+		s.pictures = s.pictures || n.Pictures > 0
+		s.served = s.served || len(n.Served) > 0
+		s.keeps = s.keeps || len(n.Keeps) > 0
+	}
 }

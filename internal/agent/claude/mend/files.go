@@ -119,7 +119,7 @@ func (c *Checker) fileOutput(call *node, callID string) (words, source string) {
 		if !proofs {
 			sent = nil
 		}
-		return c.opts.Beside.ReadOutput(content.FileRead{CallID: callID, File: file, Offset: in.Get("offset").Int(), Limit: in.Get("limit").Int(), At: call.Offset}, sent)
+		return c.opts.Beside.ReadOutput(content.FileRead{File: file, Offset: in.Get("offset").Int(), Limit: in.Get("limit").Int(), At: call.Offset}, sent)
 	case proofs && (name == "Edit" || name == "Write"):
 		for _, words := range changedWords(file) {
 			if sent(words) {

@@ -54,6 +54,14 @@ func (n *node) children() []*node {
 	return all
 }
 
+// overLinks is a record itself, or the nearest one above it that is more than what the client adds by itself; nil if there is none.
+func overLinks(n *node) *node {
+	for n != nil && n.Role == content.RoleLink {
+		n = n.up
+	}
+	return n
+}
+
 // under says whether n is m or an ancestor of m. It costs the depth of m: rules that ask for every record use rooted, while
 // roots find their parents, or a layout.
 func under(m, n *node) bool {

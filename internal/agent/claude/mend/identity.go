@@ -44,6 +44,10 @@ func (c *Checker) duplicates() {
 			if n.HasMessage() && !n.Side {
 				c.lastCopied = other
 			}
+		case c.unread(n) && c.unread(other): // no client reads either, so neither stands in for the other: what names them means the nearer one
+			c.saidBefore[n] = other
+			c.ids.put(n)
+			kept = append(kept, n)
 		case other.Message == n.Message && n.HasMessage() || !n.HasMessage() && !other.HasMessage() || n.laterCopyOf(other):
 			// A replay: the client uses the last copy, in the earlier one's place in the tree.
 			if n.retold = n.Meta && other.Meta && n.When == other.When && n.When != 0; !n.retold {

@@ -29,16 +29,6 @@ func keptBy(mark *node, ids *recordIDs) (list []*node, whole bool) {
 	return list, whole
 }
 
-// lastKept is the last record in the file that a mark names as kept, nil if there is none.
-func (c *Checker) lastKept(mark *node) *node {
-	for _, k := range slices.Backward(mark.Keeps) {
-		if n := c.ids.get(k.UUID); n != nil {
-			return n
-		}
-	}
-	return nil
-}
-
 // brokenKept mends marks of compactions that name a record which is not in the file: the client then sends none of the kept
 // ones. A missing record is restored from another session of the folder, or else removed from the list.
 func (c *Checker) brokenKept() {
@@ -238,4 +228,14 @@ func (c *Checker) lostAmong(keeps []content.KeptRecord, said []spoken) (lost []f
 		return nil, of
 	}
 	return lost, of
+}
+
+// lastKept is the last record in the file that a mark names as kept, nil if there is none.
+func (c *Checker) lastKept(mark *node) *node {
+	for _, k := range slices.Backward(mark.Keeps) {
+		if n := c.ids.get(k.UUID); n != nil {
+			return n
+		}
+	}
+	return nil
 }

@@ -102,7 +102,6 @@ func (c *Checker) wrongTime() {
 	if tip == nil || tip.new != nil || !c.oldTarget() {
 		return
 	}
-	c.notAfter(tip)
 	latest := c.latest(tip)
 	for range maxJumps {
 		if latest == nil || !c.leadsOver(tip, latest) && c.laterBeside(tip, latest) || !c.aheadOfTime(tip, latest) {
@@ -113,7 +112,7 @@ func (c *Checker) wrongTime() {
 			return
 		}
 	}
-	if latest == nil || !c.leadsOver(tip, latest) || !c.saysMoreOver(tip, latest) {
+	if latest == nil || !c.leadsOver(tip, latest) || !saysMore(tip, latest) {
 		return
 	}
 	d := c.add(&draft{about: tip, always: true, Finding: finding.Finding{
@@ -127,17 +126,6 @@ func (c *Checker) wrongTime() {
 	for _, n := range c.nodes { // for these clients, a message without a time is neither earlier nor later than others, so all need one
 		if n.Sent() && n.dropped == nil {
 			d.Edits = append(d.Edits, n.timed(noTime+int64(n.index)))
-		}
-	}
-}
-
-// notAfter makes the times that hist gives to records it closes no later than that of the tip, unless their parents are later: no client
-// is to begin there.
-func (c *Checker) notAfter(tip *node) {
-	for n := range c.cut {
-		if n != tip && n.clock.in != nil && n.When > tip.When && (n.up == nil || n.up.When <= tip.When) {
-			c.setTime(n, tip.When, n.clock.in)
-			n.When = tip.When
 		}
 	}
 }
@@ -173,14 +161,6 @@ func (c *Checker) leadsOver(tip, n *node) bool {
 		tip = c.beforeCompaction(mark)
 	}
 	return false
-}
-
-// saysMoreOver is saysMore for records to which the way leads over compactions, too: what follows a mark says more in any case.
-func (c *Checker) saysMoreOver(tip, n *node) bool {
-	if c.besideCall(n) {
-		n = n.up
-	}
-	return saysMore(tip, n)
 }
 
 // aheadOfTime reports a message whose time is later than the times around it, which are in order, and than all behind it:

@@ -56,7 +56,7 @@ var fateTests = []func(*Checker, *sideBranch) fate{
 
 // leftOnPurpose says whether the branch from head to end was left on purpose.
 func (c *Checker) leftOnPurpose(head, end *node, t *trunk) bool {
-	b := &sideBranch{head: head, end: end, trunk: t, fork: t.forkOf(c, head)}
+	b := &sideBranch{head: head, end: end, trunk: t, fork: t.forkOf(head)}
 	b.rival = b.fork.winner
 	if b.rival != nil {
 		b.prompt = t.asked(b.rival)
@@ -99,12 +99,12 @@ func byEnd(c *Checker, b *sideBranch) fate {
 
 // byWords is certain that a branch was left if the model has said nothing on it, and the client goes on by itself in its place: so it
 // resumes such a session, from the record in front of the answer (2.1.100, measured).
-func byWords(_ *Checker, b *sideBranch) fate {
+func byWords(c *Checker, b *sideBranch) fate {
 	if b.rival.Role != content.RoleUser || !b.rival.Meta {
 		return undecided
 	}
 	for n := b.end; n != nil; n = n.up {
-		if n.HasMessage() && (n.Role != content.RoleAssistant || n.saysMore()) {
+		if n.HasMessage() && (n.Role != content.RoleAssistant || c.saysMore(n)) {
 			return undecided
 		}
 		if n == b.head {
@@ -188,10 +188,9 @@ func byChoice(c *Checker, b *sideBranch) fate {
 }
 
 // byLaterOutput is certain that a branch is lost if what is sent goes on with it: it holds an output of one of the branch's
-// calls, or the rest of an answer that begins on the branch.
+// calls.
 func byLaterOutput(c *Checker, b *sideBranch) fate {
-	return lostIf(b.fork.answersBranch(c, b.trunk, b.head) ||
-		b.rival.Role == content.RoleAssistant && b.rival.Msg != "" && holdsAnswer(b.head, b.end, b.rival))
+	return lostIf(b.fork.answersBranch(c, b.trunk, b.head))
 }
 
 // byPlace is certain that a branch is lost if nobody goes back to where it begins, or if a client would have gone on from it.
@@ -200,7 +199,7 @@ func byPlace(c *Checker, b *sideBranch) fate {
 	middleOfTurn := b.rival.IsPrompt() && !ownPrompt && b.fork.inTurn
 	middleOfAnswer := !ownPrompt && b.fork.inAnswer() && !c.unfinishedAnswer(b.head, b.end)
 	besideSummary := b.fork.at.Role == content.RoleBoundary && b.head.Summary && !b.rival.Summary && !c.rewritten(b.rival)
-	return lostIf(besideSummary || middleOfTurn || middleOfAnswer || b.fork.toldLate(b.end) || b.fork.skipsAnswer(b.trunk, b.head, b.end) || b.fork.goesOn(b.head) || passesOutput(b.trunk.behindOutputs(b.rival), b.end))
+	return lostIf(besideSummary || middleOfTurn || middleOfAnswer || b.fork.toldLate(b.end) || b.fork.skipsAnswer(b.trunk, b.head, b.end) || b.fork.goesOn(b.head))
 }
 
 // rewritten says whether the user went back to the summary of a compaction, which a terminal lists among the prompts, and changed it
@@ -224,8 +223,8 @@ func byFiller(_ *Checker, b *sideBranch) fate {
 // answer.
 func byClientsOwnPrompt(c *Checker, b *sideBranch) fate {
 	switch {
-	case !b.trunk.continuesByItself(b.rival):
-		return undecided
+	case !b.trunk.continuesByItself(b.rival), b.rival.AsksNothing && !answered(b.head, b.end):
+		return undecided // a prompt that was taken back before anything was said, and a command in its place
 	case c.unfinishedAnswer(b.head, b.end):
 		return leftBehind
 	}
@@ -322,29 +321,6 @@ func goesOnBeside(head, end, winner *node) bool {
 	return false
 }
 
-// holdsAnswer says whether a branch holds an earlier part of the same answer, behind its first record: nobody leaves the
-// beginning of an answer and goes on with the rest.
-func holdsAnswer(head, end, part *node) bool {
-	for n, steps := end, 0; n != nil && n != head && steps < maxSiblings; n, steps = n.up, steps+1 {
-		if n.Role == content.RoleAssistant && n.Msg == part.Msg && n.index < part.index {
-			return true
-		}
-	}
-	return false
-}
-
-// passesOutput says whether an answer passes over the output in front of it, which nothing else follows: who goes back begins
-// with a prompt, and a client that goes on answers the output.
-func passesOutput(answer, output *node) bool {
-	if answer.Role != content.RoleAssistant || !answer.Sent() || answer.Filler || answer.front != output || output.first != nil {
-		return false
-	}
-	for output != nil && output.Role == content.RoleLink {
-		output = output.up
-	}
-	return output != nil && output.Role == content.RoleResult
-}
-
 // leftFor says whether a rewind to a prompt's parent has left this branch: it hangs there, too, or no earlier prompt does.
 func leftFor(prompt, head *node) bool {
 	if head.up == prompt.up {
@@ -389,6 +365,19 @@ func (c *Checker) unfinishedAnswer(head, end *node) bool {
 		}
 		if m == head {
 			return called
+		}
+	}
+	return false
+}
+
+// answered says whether the model says or calls anything on the way up from the end of a branch to its head.
+func answered(head, end *node) bool {
+	for n := end; n != nil; n = n.up {
+		if n.Role == content.RoleAssistant && n.speaks() && slices.ContainsFunc(n.Blocks, func(b content.Block) bool { return b.Kind != content.BlockThinking }) {
+			return true
+		}
+		if n == head {
+			break
 		}
 	}
 	return false

@@ -2,6 +2,7 @@ package mend
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
@@ -137,7 +138,11 @@ func (c *Checker) parentOf(i int) *node {
 	if i > 0 && n.Parent == c.nodes[i-1].UUID && n.Parent != "" {
 		return c.nodes[i-1]
 	}
-	return c.ids.before(i, n.Parent)
+	p := c.ids.before(i, n.Parent)
+	for p != nil && p.index >= i && c.saidBefore[p] != nil && !c.saidBefore[p].replaced {
+		p = c.saidBefore[p]
+	}
+	return p
 }
 
 // tie finds, for each record, the one that it names as its parent, and the one before it in the file that belongs to the same
@@ -300,6 +305,30 @@ func (c *Checker) hang(n, p *node, d *draft) {
 	if c.linked {
 		n.join()
 	}
+	if d.about == n && p != nil && d.Why == "" {
+		d.Why = c.tieTo(n, p)
+	}
+}
+
+// tieTo says which parent a record gets, and what speaks for that one, the strongest reason first (see before).
+func (c *Checker) tieTo(n, p *node) string {
+	call := c.callOf(n)
+	reason := "the nearest in front of it that can be above it"
+	switch {
+	case p.new != nil:
+		return "hung on the record that is put back"
+	case p == call:
+		reason = "the call that it answers"
+	case call != nil && p.Role == content.RoleResult:
+		reason = "an output that its answer had before it"
+	case n.Msg != "" && p.Msg == n.Msg:
+		reason = "an earlier part of the same answer"
+	case p == n.front:
+		reason = "the record in front of it"
+	case p.index > n.index:
+		reason = "a record that stands behind it"
+	}
+	return fmt.Sprintf("hung on line %d, %s", p.Pos().Line, reason)
 }
 
 // maxClimb is how many steps for each record wouldCircle may take in all: the cost stays linear where very many are hung.

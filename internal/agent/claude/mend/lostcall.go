@@ -70,7 +70,7 @@ func (c *Checker) orphanFrom(n *node, id string) *node {
 		}
 		if m.Role == content.RoleResult {
 			named := m.Source == id || m.Source == "" && (m.Parent == id || c.ids.get(m.Parent) != nil)
-			if named && !c.anyCall(m) {
+			if named && !slices.ContainsFunc(m.IDs(content.BlockResult), func(id string) bool { return c.calls()[id] != nil }) {
 				return m
 			}
 			continue

@@ -72,10 +72,7 @@ func (c *Checker) lostPromptBefore(id string, children []*node, p *node) bool {
 // promptStood says whether, behind a record and in front of another whose parent is missing, a prompt stood for sure, whether or not its
 // words are found: behind a finished answer, or at the very beginning.
 func (c *Checker) promptStood(id string, p, n *node) bool {
-	before := p
-	for before != nil && before.Role == content.RoleLink { // what the client adds by itself does not end a turn
-		before = before.up
-	}
+	before := overLinks(p) // what the client adds by itself does not end a turn
 	switch {
 	case n.Role == content.RoleUser:
 		return false

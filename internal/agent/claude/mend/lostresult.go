@@ -17,7 +17,7 @@ func (c *Checker) lostResultBefore(id string, children []*node, p *node) bool {
 		return false // the client has gone on without the output
 	}
 	call, callID := c.openCall(p, n)
-	if call == nil || n.Msg != "" && n.Msg == call.Msg || p != nil && p.Role == content.RoleUser && !c.toldByTool(p, call) {
+	if call == nil || n.Msg != "" && n.Msg == call.Msg || p != nil && p.Role == content.RoleUser {
 		return false
 	}
 	d := c.add(&draft{about: call, Finding: finding.Finding{
@@ -28,15 +28,6 @@ func (c *Checker) lostResultBefore(id string, children []*node, p *node) bool {
 		c.insertResult(d, call, callID, id, n, finding.Before)
 	}
 	return true
-}
-
-// toldByTool says whether a record is text that the tool of another call of the same answer added to its output.
-func (c *Checker) toldByTool(p, call *node) bool {
-	if p.up == nil {
-		return false
-	}
-	other := c.callOf(p.up)
-	return other != nil && other.Msg == call.Msg
 }
 
 // openCall is the last call without an output in the answer that p belongs to or follows. If an earlier answer's call has no
@@ -62,7 +53,7 @@ func (c *Checker) openCall(p, until *node) (*node, string) {
 			last = m.answer()
 		}
 		for j := len(ids) - 1; j >= 0; j-- {
-			if len(c.results()[ids[j]]) == 0 && !c.claimed(ids[j]) {
+			if len(c.results()[ids[j]]) == 0 {
 				return m, ids[j]
 			}
 		}
@@ -71,21 +62,6 @@ func (c *Checker) openCall(p, until *node) (*node, string) {
 		}
 	}
 	return nil, ""
-}
-
-// claimed says whether an output that names a call which is not in the file hangs on this call: the two are a pair.
-func (c *Checker) claimed(callID string) bool {
-	call := c.calls()[callID]
-	if call == nil {
-		return false
-	}
-	for i := call.index + 1; i < len(c.nodes) && i < call.index+maxSiblings; i++ {
-		m := c.nodes[i]
-		if m.Role == content.RoleResult && (m.Source == call.UUID || m.Source == "" && m.Parent == call.UUID) && !c.anyCall(m) {
-			return true
-		}
-	}
-	return false
 }
 
 // insertResult writes an output for a call: the real one if it is found anywhere, else a placeholder.
@@ -128,7 +104,7 @@ func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *
 		until++
 	}
 	parent := call
-	if end, _ := c.chainEnd(call, until); call.chains() && end.UUID != "" && !between(nil, end, call) {
+	if end, _ := c.chainEnd(call, until); call.chains() && end.UUID != "" {
 		parent = end
 	}
 	m := format.Made{

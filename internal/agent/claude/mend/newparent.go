@@ -9,13 +9,10 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// before is the most likely parent of a record that has none: that of an earlier copy, an earlier record of the same answer, the call
+// before is the most likely parent of a record that has none: an earlier record of the same answer, the call
 // whose output it is, or else the last record of the conversation in front of it, or, where there is none, the first prompt behind it;
 // nil if they all hang on the record itself.
 func (c *Checker) before(n *node) *node {
-	if p := c.parentBefore(n); p != nil {
-		return p
-	}
 	if p := c.callOf(n); p != nil && !rooted(p, n) {
 		if end, whole := c.chainEnd(p, n.index); n.chains() && n.Source == "" && whole && !rooted(end, n) {
 			return end
@@ -30,7 +27,7 @@ func (c *Checker) before(n *node) *node {
 		return last
 	}
 	if c.answeredByAnother(n, last) && !rooted(last.up, n) {
-		last = cmp.Or(unanswered(last), last.up)
+		last = last.up
 	}
 	for m, steps := last, 0; m != nil && steps < maxSiblings; m, steps = m.front, steps+1 {
 		switch {
@@ -135,17 +132,6 @@ func (c *Checker) answeredByAnother(answer, prompt *node) bool {
 		}
 	}
 	return false
-}
-
-// unanswered is an earlier prompt that hangs on the same record as another and has no answer, because two clients asked at once
-// and one's answer was lost. nil if there is none.
-func unanswered(beside *node) *node {
-	for m, steps := beside.former, 0; m != nil && steps < maxSiblings; m, steps = m.former, steps+1 {
-		if m.IsPrompt() && m.first == nil && m.dropped == nil && m.index < beside.index {
-			return m
-		}
-	}
-	return nil
 }
 
 // writeTime is how far, in milliseconds, the times of records may deviate from the order in which a client wrote them.

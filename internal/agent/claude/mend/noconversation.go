@@ -5,10 +5,15 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"github.com/hist-cli/hist/internal/agent/claude/content"
+	"github.com/hist-cli/hist/internal/agent/claude/evidence"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/agent/claude/home"
 	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/session"
 )
 
 // noConversation reports a file that no client resumes, because it holds no message.
@@ -25,18 +30,29 @@ func (c *Checker) noConversation() bool {
 			side++
 		}
 	}
-	message := "the file holds no message: the client finds no conversation in it"
-	if side > 0 {
-		message = "all records are a sub-agent's: the client finds no conversation in the file"
+	f := finding.Finding{Rule: faults.NoConversation, Impact: c.wordlessImpact(), Pos: c.last.Pos, Offset: c.last.Offset, On: c.last}
+	switch {
+	case f.Impact < finding.Blocks:
+		f.Message = "the file holds no message: the client resumes it, and knows of none"
+	case side > 0:
+		f.Message = "all records are a sub-agent's: the client finds no conversation in the file"
+	default:
+		f.Message = "the file holds no message: the client finds no conversation in it"
 	}
-	f := finding.Finding{Rule: faults.NoConversation, Impact: finding.Blocks, Pos: c.last.Pos, Offset: c.last.Offset, On: c.last, Message: message}
 	switch {
 	case side > 0 && c.opts.Session == "":
 		f.Impact, f.Message = finding.Notes, "all records are a sub-agent's: the file is its part of a session, and none by itself"
+	case c.onlyStarted() && f.Impact < finding.Blocks:
+		return true // and nothing is missing
+	case c.onlyStarted():
+		f.Impact, f.Message = finding.Notes, "a client was started, and ended before anything was said"
 	case side > 0:
 	case c.stub():
 		f.Impact, f.Message = finding.Notes, "only bookkeeping: a resume of another session has left the file"
 	case c.opts.Live:
+	case c.onlyQueued():
+		f.Impact, f.Message = finding.Notes, "a client was started with a prompt, and ended before it wrote anything else: it finds no conversation in the file; hist repair --rule no-conversation puts the prompt back"
+		c.onlyAsked(&f)
 	case len(c.nodes) > 0 && !c.wordless:
 		c.wordless = true // records that the client added to a prompt may name it: wait until that is restored
 		return false
@@ -46,6 +62,17 @@ func (c *Checker) noConversation() bool {
 	}
 	c.report(f)
 	return true
+}
+
+// wordlessImpact is what it means that a file holds no message. If the client has noted something in it for itself, such as a command that
+// asks the model nothing or what a hook said, it resumes it nevertheless (2.1.2 and 2.1.332, measured). 2.1.332 does not behind a
+// sub-agent's records.
+func (c *Checker) wordlessImpact() finding.Impact {
+	noted := slices.ContainsFunc(c.nodes, func(n *node) bool { return n.Role == content.RoleLink })
+	if noted && !slices.ContainsFunc(c.nodes, func(n *node) bool { return n.Side }) {
+		return finding.Loses
+	}
+	return finding.Blocks
 }
 
 // leftBeside says what is left beside a file whose conversation is gone: the client or a program has written over it. It is empty if the
@@ -69,7 +96,7 @@ func (c *Checker) stillWordless() {
 	}
 	for _, d := range c.found {
 		if d.Rule == faults.LostPrompt {
-			d.Impact, d.always = finding.Blocks, true
+			d.Impact, d.always = c.wordlessImpact(), true
 		}
 	}
 	if !slices.ContainsFunc(c.added, (*node).HasMessage) {
@@ -77,23 +104,101 @@ func (c *Checker) stillWordless() {
 	}
 }
 
-// onlyAsked restores prompts from bookkeeping, if that is all that is left of a session.
+// warmUp is the content of the prompt with which such a version tries its sub-agents.
+const warmUp = `"Warmup"`
+
+// onlyStarted says whether all that was written comes from a client's start: records of the hooks that run then, or what a version from 2.0 to
+// 2.1.2 has made some of its sub-agents say, who call no tool there (see warmedUp), and commands that ask the model nothing. What is only
+// written once something was said shows that this is lost.
+func (c *Checker) onlyStarted() bool {
+	said := len(c.echoes) > 0 || len(c.snapshots) > 0 || len(c.ends) > 0 || c.named
+	if len(c.nodes) == 0 || len(c.dead) > 0 || said || c.zeros || c.leftBeside() != "" {
+		return false
+	}
+	warms := format.Before(c.written, "2.1.20") && !format.Before(c.written, "2.0.0")
+	prompts := 0
+	return !slices.ContainsFunc(c.nodes, func(n *node) bool {
+		if n.Side && n.IsPrompt() {
+			prompts++
+		}
+		return !n.AtStart && !n.ByHand && !(warms && n.Side && !n.Calls() && n.Role != content.RoleResult)
+	}) && prompts == c.warmUps
+}
+
+// onlyQueued says whether all that was written is that one prompt came into the queue, and may have left it: the client writes what it does
+// with it a moment later, so it was stopped before that. Of more, time has passed, and what was written then is lost.
+func (c *Checker) onlyQueued() bool {
+	if len(c.nodes) > 0 || len(c.echoes) != 1 || len(c.queued) != c.records || c.records > 2 || c.zeros || len(c.dead) > 0 || c.leftBeside() != "" {
+		return false
+	}
+	var asked finding.Finding
+	c.onlyAsked(&asked)
+	return len(asked.Edits) <= 1
+}
+
+// onlyAsked restores prompts from bookkeeping and from the list of what was typed, if that is all that is left of a session.
 func (c *Checker) onlyAsked(f *finding.Finding) {
-	parent, when := "", int64(0)
+	parent, last := "", int64(0)
 	said := map[string]bool{}
-	for i := range c.echoes {
-		e := &c.echoes[i]
-		words := e.Words()
-		if e.Late || e.Taken || !typed(words) || said[words] {
-			continue
+	c.beside.Session.Words = cmp.Or(c.beside.Session.Words, c.opts.Session)
+	ask := func(words, source string, when int64, at session.Pos, op finding.Op) {
+		if !typed(words) || said[words] {
+			return
 		}
 		said[words] = true
-		when = max(when+1, cmp.Or(e.When, noTime))
-		m := format.Made{UUID: format.NewID("prompt", parent, words), Parent: parent, When: when, Typ: "user", Message: format.Object{"role": "user", "content": words}}
+		last = max(last+1, cmp.Or(when, noTime))
+		m := format.Made{UUID: format.NewID("prompt", parent, words), Parent: parent, When: last, Typ: "user", Message: format.Object{"role": "user", "content": words}}
 		parent = m.UUID
-		f.Fix, f.Source = finding.Recovered, cmp.Or(f.Source, e.Source)
-		f.Edits = append(f.Edits, finding.Edit{At: e.At, Op: finding.After, New: finding.Content{Literal: m.JSON(c.beside)}})
+		f.Fix, f.Source = finding.Recovered, cmp.Or(f.Source, source)
+		f.Edits = append(f.Edits, finding.Edit{At: at, Op: op, New: finding.Content{Literal: m.JSON(c.beside)}})
 	}
+	var late []*evidence.Echo // the last prompts of turns, told again: of others nothing may be left but what was typed
+	for i := range c.echoes {
+		switch e := &c.echoes[i]; {
+		case e.Taken:
+		case e.Late:
+			late = append(late, e)
+		default:
+			ask(e.Words(), e.Source, e.When, e.At, finding.After)
+		}
+	}
+	end, op := c.last.Pos, finding.After
+	if end.Line == 0 { // the file holds no record
+		end.Line, op = 1, finding.Before
+	}
+	if c.opts.Beside != nil {
+		for _, t := range c.unpasted(c.opts.Beside.Typed()) {
+			ask(t.Words, home.PromptsFile, t.When, end, op)
+		}
+	}
+	for _, e := range late {
+		ask(e.Words(), e.Source, e.When, end, op)
+	}
+}
+
+// unpasted puts the whole prompts that the file tells in place of those typed ones that only name what was pasted, each once.
+func (c *Checker) unpasted(list []evidence.Typed) []evidence.Typed {
+	known := map[string]bool{}
+	for _, t := range list {
+		known[t.Words] = true
+	}
+	var whole []string
+	for i := range c.echoes {
+		if words := c.echoes[i].Words(); !c.echoes[i].Taken && !known[words] {
+			known[words], whole = true, append(whole, words)
+		}
+	}
+	list = slices.Clone(list)
+	for i := range list {
+		begins, _, pasted := strings.Cut(list[i].Words, "[Pasted text #")
+		near := whole[:min(len(whole), earlierPrompts)]
+		if at := slices.IndexFunc(near, func(words string) bool { return strings.HasPrefix(words, begins) }); pasted && at >= 0 {
+			list[i].Words = near[at]
+			copy(near[1:], near[:at])
+			whole = whole[1:]
+		}
+	}
+	return list
 }
 
 // maxStub is how many records of bookkeeping an older client leaves in a file of its own when it resumes a session, beside the

@@ -19,9 +19,6 @@ func (c *Checker) parentless(n *node) {
 	for p != nil && c.unread(p) { // a record that no client reads can't be the parent
 		p = p.up
 	}
-	if n.IsPrompt() && c.answeredBehind(p, n) {
-		p = turnEnd(p)
-	}
 	if !n.Summary && c.saysNothingAbove(p) {
 		return // nothing in front of it belongs to the conversation, or all of that hangs on this record: it is the first one after all
 	}
@@ -71,20 +68,6 @@ func looseAbove(n *node) *node {
 // markBefore is markAbove over links whose parents are missing.
 func markBefore(n *node) *node { return markAbove(looseAbove(n)) }
 
-// answeredBehind says whether the output of a call stands behind n in the file. Nobody prompts between a call and its output,
-// so another client wrote n.
-func (c *Checker) answeredBehind(call, n *node) bool {
-	if call == nil || call.Role != content.RoleAssistant || !call.Calls() {
-		return false
-	}
-	for k := call.first; k != nil; k = k.latter {
-		if k.Role == content.RoleResult && k.index > n.index {
-			return true
-		}
-	}
-	return false
-}
-
 // turnEnd is the last record of the turn that goes on below a record.
 func turnEnd(n *node) *node {
 	for {
@@ -122,7 +105,8 @@ func (c *Checker) lostParent(id string, children []*node) {
 		c.broken(calls)
 		children = others
 	}
-	if c.before(children[0]) == nil && (c.inOtherPart(id) || c.warmedUp() || c.endsAnother(children[0])) || c.inOlderFile(children) {
+	before := c.before(children[0])
+	if c.opts.Forked && c.saysNothingAbove(before) || before == nil && (c.inOtherPart(id) || c.warmedUp() || c.endsAnother(children[0])) || c.inOlderFile(children) {
 		return
 	}
 	found := len(c.found)
@@ -150,7 +134,7 @@ func (c *Checker) lostParent(id string, children []*node) {
 // did not always write the text behind it. It says whether that is so.
 func (c *Checker) lostText(id string, n *node) bool {
 	p := c.before(n)
-	if p == nil || n.HasMessage() && !n.IsPrompt() || p.Role != content.RoleAssistant || !p.Sent() || p.saysMore() || p.first != nil ||
+	if p == nil || n.HasMessage() && !n.IsPrompt() || p.Role != content.RoleAssistant || !p.Sent() || c.saysMore(p) || p.first != nil ||
 		slices.ContainsFunc(c.dead, func(at session.Pos) bool { return p.Pos().Less(at) && at.Less(n.Pos()) }) {
 		return false
 	}
@@ -213,12 +197,18 @@ func (c *Checker) warmedUp() bool {
 	})
 }
 
+// tellsUnwritten is the only version that was seen not to write what it tells a sub-agent behind its prompt: the answer's parent is in no file.
+const tellsUnwritten = "2.1.92"
+
 // broken reports records whose parent is missing, and hangs each on what comes before it.
 func (c *Checker) broken(children []*node) {
 	for _, n := range children {
 		to := c.before(n)
 		if n.AtStart && c.saysNothingAbove(to) {
 			continue // a session that is resumed in a new file begins so
+		}
+		if c.opts.SubAgent && n.Version == tellsUnwritten && to != nil && to.IsPrompt() && n.Role == content.RoleAssistant {
+			continue
 		}
 		d := c.add(&draft{about: n, Finding: finding.Finding{
 			Rule: faults.BrokenParent, Impact: c.impactOf(n, to), Fix: finding.Exact,
@@ -311,8 +301,6 @@ func (c *Checker) inOlderFile(children []*node) bool {
 
 // turnIsOver says whether no answer of the model's and no output is missing behind a record.
 func turnIsOver(n *node) bool {
-	for n != nil && n.Role == content.RoleLink {
-		n = n.up
-	}
+	n = overLinks(n)
 	return n == nil || n.AsksNothing || n.Role == content.RoleAssistant && !n.Calls()
 }

@@ -84,7 +84,7 @@ func (c *Checker) overtakenBy(mark, last, tip *node, mended int) (*node, int) {
 // inTurns says whether two clients wrote the trunk and a branch in turns: then what one of them compacts holds nothing of the
 // other.
 func (t *trunk) inTurns(c *Checker, head, end *node) bool {
-	winner := t.forkOf(c, head).winner
+	winner := t.forkOf(head).winner
 	return winner != nil && goesOnBeside(head, end, winner)
 }
 
@@ -142,7 +142,7 @@ func (c *Checker) wentOnInFront(t *trunk, mark, end *node) *node {
 			}
 			return on.next
 		}
-		if next := t.forkOf(c, last).next; next != nil && (next.index < end.index || writtenEarlier(t.tip, mark)) {
+		if next := t.forkOf(last).next; next != nil && (next.index < end.index || writtenEarlier(t.tip, mark)) {
 			return next
 		}
 		mark = markOf(last)

@@ -25,15 +25,10 @@ func (c *Checker) noteCalls(rec *session.Record, n *node) {
 			c.badCalls[b.ID] = true
 		case b.Kind == content.BlockCall:
 			delete(c.badCalls, b.ID)
-		case b.Kind == content.BlockResult && n.ToolResult && n.Rebuilt == nil && (!c.wasCalled(b.ID) || c.badCalls[b.ID]):
+		case b.Kind == content.BlockResult && n.ToolResult && n.Rebuilt == nil && (!(c.prior().Says(content.BlockCall, b.ID) || c.called.has(b.ID)) || c.badCalls[b.ID]):
 			n.Own().Rebuilt = content.Rebuild(format.Field(rec, format.FieldToolResult))
 		}
 	}
-}
-
-// wasCalled says whether there has been a call with this id. Usually it is in the newest record.
-func (c *Checker) wasCalled(id string) bool {
-	return c.prior().Says(content.BlockCall, id) || c.called.has(id)
 }
 
 // noteID enters a block's id in the sets that show quickly whether all ids are in order.
@@ -145,7 +140,7 @@ func replaceValue(old []byte, key string, value []byte) []byte {
 // orphans restores the calls of outputs that have none, where the output's parent is not the missing record.
 func (c *Checker) orphans() {
 	for _, m := range c.nodes {
-		if m.Side || m.Role != content.RoleResult || m.dropped != nil || len(m.Blocks) == 0 || m.Blocks[0].Kind != content.BlockResult || c.callNamed(m, m.Blocks[0].ID) != nil || c.inOtherPart(m.Source) || c.endsAnother(m) {
+		if m.Side || m.Role != content.RoleResult || m.dropped != nil || len(m.Blocks) == 0 || m.Blocks[0].Kind != content.BlockResult || c.callNamed(m, m.Blocks[0].ID) != nil || c.inOtherPart(m.Source) || c.endsAnother(m) || c.opts.Forked && m.index == 0 {
 			continue
 		}
 		p := m.up
@@ -243,17 +238,22 @@ func (c *Checker) brokeOff(call, next *node, known map[*node]bool) bool {
 	return broke
 }
 
-// wentOn is the model's next answer if it hangs on an output of another call of the same answer. The client waits for the
+// wentOn is the model's next answer if it hangs on an output of another call of the same answer, or on what the client told behind that. The client waits for the
 // outputs of all calls, so this call must have had one, too. nil if there is no such answer.
 func (c *Checker) wentOn(call *node) *node {
 	if call.Stop == "" {
 		return nil
 	}
-	_, outputs := c.answerOf(call)
-	for _, r := range outputs {
-		for k := r.first; k != nil; k = k.latter {
-			if k.Role == content.RoleAssistant && !k.Synthetic && !k.Filler && !k.Side && k.HasMessage() && k.Msg != call.Msg {
+	_, behind := c.answerOf(call)
+	for steps := 0; len(behind) > 0 && steps < maxSiblings; steps++ {
+		on := behind[0]
+		behind = behind[1:]
+		for k := on.first; k != nil; k = k.latter {
+			switch {
+			case k.Role == content.RoleAssistant && !k.Synthetic && !k.Filler && !k.Side && k.HasMessage() && k.Msg != call.Msg:
 				return k
+			case !k.HasMessage():
+				behind = append(behind, k) // an attachment: what the client tells beside the outputs
 			}
 		}
 	}
@@ -273,7 +273,7 @@ func (c *Checker) wentPast(call *node) *node {
 		behind = append(behind, above)
 	}
 	for _, on := range behind {
-		for k := on.first; k != nil; k = k.latter {
+		for k, steps := on.first, 0; k != nil && steps < maxSiblings; k, steps = k.latter, steps+1 {
 			if (k.Role == content.RoleUser || k.Filler && on.Role == content.RoleResult) && !k.Side && k.dropped == nil && k.index > call.index {
 				return k
 			}
@@ -327,7 +327,7 @@ func (c *Checker) answer(d *draft, call *node, callID string, last, next *node) 
 		c.intoChain(d, n, next)
 	}
 	follows := next.up == call || next.up == call.up || next.up != nil && next.up.Msg == call.Msg && call.Msg != "" && next.up.Role == content.RoleAssistant && next.Role != content.RoleResult && next.Msg != call.Msg
-	if follows && !below && !(call.chains() && between(next, n.up, call)) {
+	if follows && !below {
 		c.hang(next, n, d) // next followed the answer directly, so now it follows the output
 	}
 }

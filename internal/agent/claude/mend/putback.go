@@ -11,6 +11,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/normalize"
 )
 
 // restored restores a lost record from a fork or a copy of the session, or from an unreadable line; false if none has it.
@@ -56,7 +57,7 @@ func (c *Checker) underAnotherID(n *node) bool {
 	})
 }
 
-// wholeAgain replaces records that were cut off by the whole ones, if a fork or a copy of the session has them. They are found
+// wholeAgain replaces records that were cut off, or that lack a part, by the whole ones, if a fork or a copy of the session has them. They are found
 // by their id if it is left, by the missing id that fits, or as the recorded end of the session.
 func (c *Checker) wholeAgain() {
 	if len(c.cut) == 0 || c.opts.Beside == nil || c.Amend == nil {
@@ -72,6 +73,8 @@ func (c *Checker) wholeAgain() {
 		switch {
 		case m == nil || m.Side || len(m.Faults) > 0 || n.Parent != m.Parent || n.Msg != m.Msg:
 			continue // it is a different record, or not whole there either
+		case c.holed[n].nuls > 0 && !normalize.Fills(gjson.GetBytes(line, "message.content").Raw, string(c.holed[n].content), c.holed[n].nuls):
+			continue // nothing stood in place of the NULs
 		case n.Parent != "" && c.ids.get(n.Parent) == nil || c.ids.get(m.UUID) != nil && c.ids.get(m.UUID) != n:
 			continue // its line would have to be changed, or the record is in this file already
 		}
@@ -224,25 +227,16 @@ func (c *Checker) lostEnd() bool {
 		return false
 	}
 	n, line, source := c.elsewhere(c.leaf)
-	if n == nil || n.Side || !n.HasMessage() || c.calledBefore(n) {
+	if n == nil || n.Side || !n.HasMessage() {
 		return false
 	}
 	up := c.ids.get(n.Parent)
-	if n.Parent == "" && source == evidence.PieceSource { // the parent's id is in the damaged part of the line
-		up = last
-	}
 	if up == nil || up.first != nil || up.Side {
 		return false
 	}
 	d.Pos, d.Offset = c.leafAt.Pos, c.leafAt.Offset
 	c.putBack(c.add(d), n, line, source, up, &node{Place: format.PlaceOf(c.leafAt), index: last.index}, finding.Before)
 	return true
-}
-
-// calledBefore says whether a record of another file is a call that is in this file, too, word for word: it would be removed
-// again.
-func (c *Checker) calledBefore(n *node) bool {
-	return len(n.Blocks) == 1 && n.Calls() && slices.ContainsFunc(c.nodes, func(m *node) bool { return !m.Side && m.Message == n.Message })
 }
 
 // answeredBeside restores the output of a call from another session of the folder, in front of the answer's first newer output,

@@ -52,7 +52,7 @@ func (c *Checker) replays(n *node) bool {
 func (c *Checker) answeredBefore(n *node) bool {
 	if c.firstAnswer == nil {
 		for _, m := range c.nodes {
-			if m.Role == content.RoleAssistant && m.Sent() && !m.Filler && !m.Side && m.saysMore() {
+			if m.Role == content.RoleAssistant && m.Sent() && !m.Filler && !m.Side && c.saysMore(m) {
 				c.firstAnswer = m
 				break
 			}
@@ -63,8 +63,7 @@ func (c *Checker) answeredBefore(n *node) bool {
 
 // repeatedEnd reports copies of older records behind the end of a conversation. A client leaves them if it is ended while it
 // writes the history again, as some do for a compaction. If no last-prompt record names another end, or if a copied one does,
-// the client begins at the last copy, and sends nothing of what followed the originals (2.1.330, measured). Versions up to
-// 2.1.2 begin at what was written behind the copies, if that hangs on one.
+// the client begins at the last copy, and sends nothing of what followed the originals (2.1.330, measured).
 func (c *Checker) repeatedEnd() {
 	if c.repeated == nil || c.opts.Live {
 		return
@@ -81,12 +80,6 @@ func (c *Checker) repeatedEnd() {
 	d.Impact, d.Message = finding.Loses, "old records were written again, byte for byte, after the end of the session: the client begins there and sends nothing of what came after the originals"
 	if leaf := c.ids.get(c.leaf); leaf != nil && tip == leaf {
 		d.Message = "old records were written again, byte for byte, after the end of the session: the client begins at the record that the last last-prompt names and sends nothing of what follows that"
-	}
-	for tip.Role == content.RoleLink && tip.up != nil && tip.up.Role == content.RoleLink {
-		tip = tip.up
-	}
-	if tip.Role == content.RoleLink && tip.index > end.index {
-		c.hang(tip, end, d)
 	}
 }
 

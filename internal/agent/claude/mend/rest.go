@@ -105,9 +105,6 @@ func (c *Checker) place(id string, front, behind *node) (*node, *draft) {
 		beside, op = behind, finding.Before
 	}
 	c.putBack(c.add(d), n, line, source, front, beside, op)
-	if n.up != front {
-		c.hang(n, front, d)
-	}
 	if next != nil {
 		c.hang(next, n, d)
 	}
@@ -135,13 +132,7 @@ func (c *Checker) unsaid(n *node) bool {
 	return true
 }
 
-// goesOnWith says whether a later part of an answer, which has a given stop reason, may be of the same answer as this record.
-func (n *node) goesOnWith(stop any) bool {
-	return n.Role == content.RoleAssistant && !n.Synthetic && !n.Filler && n.Stop != "end_turn" && (n.Stop == "" || stop == nil || stop == n.Stop)
-}
-
-// nameAnswers gives message ids to parts of answers that have lost theirs: the id of the part that hangs on it, or of the part
-// in front, or else a new one.
+// nameAnswers gives message ids to parts of answers that have lost theirs: the id of the part that hangs on it, or else a new one.
 func (c *Checker) nameAnswers() {
 	if len(c.pieces.Lines) == 0 {
 		return
@@ -152,30 +143,13 @@ func (c *Checker) nameAnswers() {
 			below[n.Parent] = n.Msg
 		}
 	}
-	for id, line := range c.pieces.Lines {
+	for id := range c.pieces.Lines {
 		message := c.pieces.Messages[id].Message
 		if message["role"] != "assistant" || message["id"] != nil {
 			continue
 		}
-		msg := below[id]
-		if msg == "" {
-			i, _ := slices.BinarySearchFunc(c.nodes, line, func(n *node, line int64) int { return cmp.Compare(n.Pos().Line, line) })
-			if front := c.contentBefore(i); front != nil && front.goesOnWith(message["stop_reason"]) {
-				msg = front.Msg
-			}
-		}
-		message["id"] = cmp.Or(msg, evidence.AnswerID(id))
+		message["id"] = cmp.Or(below[id], evidence.AnswerID(id))
 	}
-}
-
-// contentBefore is the nearest record in front of an index that has content of the conversation; nil if there is none near.
-func (c *Checker) contentBefore(i int) *node {
-	for steps := 0; i > 0 && steps < maxSiblings; i, steps = i-1, steps+1 {
-		if n := c.nodes[i-1]; !n.Side && n.Role != content.RoleLink {
-			return n
-		}
-	}
-	return nil
 }
 
 // An unreadable line may still hold, in the part that was not hit, a whole message with its id, or a block: a call, an output,

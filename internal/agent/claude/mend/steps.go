@@ -134,13 +134,7 @@ func (c *Checker) counts(at session.Pos) bool {
 		}
 	}
 	unread := !c.leftLines[at.Line] && !c.other[at.Line]
-	return c.sentLines[at.Line] || (c.half[at.Line] || unread) && !c.summedUp(at) || at.Line == c.leafAt.Pos.Line && c.endUnread()
-}
-
-// summedUp says whether a place is in front of the compaction with which what is sent begins, and all that this has kept is there: whatever
-// stood on an unreadable line there, the client does not send it any more.
-func (c *Checker) summedUp(at session.Pos) bool {
-	return at.Less(c.summary())
+	return c.sentLines[at.Line] || (c.half[at.Line] || unread) && !at.Less(c.summary()) || at.Line == c.leafAt.Pos.Line && c.endUnread()
 }
 
 // summary is where that compaction stands, nowhere if there is none, or not all that it has kept.

@@ -156,8 +156,8 @@ func another(id, own string) bool {
 // maxDamagedID is how many characters of a session's id may differ for it still to be that session's.
 const maxDamagedID = 8
 
-// ownSession is the session that a file is of: the one in its name, or else that of most of its records; "" if there is none. It is not
-// sure if the first or the last record names another: the file may be a copy of a fork.
+// ownSession is the session that a file is of: the one in its name, if most of its records are of that, or the first one is and no other session goes on from it, or else that of most
+// of its records; "" if there is none. It is not sure if the first or the last record names another: the file may be a copy of a fork.
 func (c *Checker) ownSession() (own string, sure bool) {
 	count := map[string]int{}
 	for _, n := range c.nodes {
@@ -165,16 +165,25 @@ func (c *Checker) ownSession() (own string, sure bool) {
 			own = n.Session
 		}
 	}
-	if named := count[c.opts.Session]; c.opts.Session != "" && 2*named > len(c.nodes) {
-		return c.opts.Session, true
+	if named := c.opts.Session; named != "" && (2*count[named] > len(c.nodes) || c.nodes[0].Session == named && !c.leadsOn(named)) {
+		return named, true
 	}
 	return own, own == c.nodes[0].Session && own == c.nodes[len(c.nodes)-1].Session
+}
+
+// leadsOn says whether records of another session hang on some of this one's, as where a client has copied them.
+func (c *Checker) leadsOn(own string) bool {
+	of := map[string]bool{}
+	for _, n := range c.nodes {
+		of[n.UUID] = of[n.UUID] || n.Session == own
+	}
+	return slices.ContainsFunc(c.nodes, func(n *node) bool { return n.Parent != "" && of[n.Parent] && n.Session != own })
 }
 
 func (c *Checker) stranger(n *node) *draft {
 	return c.add(&draft{about: n, always: true, Finding: finding.Finding{
 		Rule: faults.OtherSession, Impact: finding.Loses, Fix: finding.SetAside,
-		Message: "records of another session are in the file: the client takes them for a part of this conversation, or begins at them",
+		Message: "records of another session are in the file: the client takes them for a part of this conversation, or begins at them; they are of " + n.Session,
 	}})
 }
 

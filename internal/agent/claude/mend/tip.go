@@ -12,7 +12,7 @@ import (
 // lastLink is the last record of the file that the newest client may begin at.
 func (c *Checker) lastLink() *node {
 	for _, n := range slices.Backward(c.nodes) {
-		if !n.Side && n.dropped == nil && n.Typ != "progress" && !c.unread(n) && !c.besideCall(n) {
+		if n.Typ != "progress" && c.mayBeTip(n) {
 			return n
 		}
 	}
@@ -57,7 +57,7 @@ func (c *Checker) newestBelow(n *node) *node {
 	}
 	best := n
 	c.below(n, func(m *node) bool {
-		if m.index > best.index && !m.Side && m.dropped == nil && !c.unread(m) && !c.besideCall(m) {
+		if m.index > best.index && c.mayBeTip(m) {
 			best = m
 		}
 		return true
@@ -70,13 +70,17 @@ func (c *Checker) newestBelow(n *node) *node {
 func (c *Checker) latestBelow(n *node) *node {
 	best := n
 	c.below(n, func(m *node) bool {
-		if m != n && !m.Side && m.dropped == nil && !c.unread(m) && !c.besideCall(m) &&
-			(best == n || m.When > best.When || m.When == best.When && m.index > best.index) {
+		if m != n && c.mayBeTip(m) && (best == n || m.When > best.When || m.When == best.When && m.index > best.index) {
 			best = m
 		}
 		return true
 	})
 	return best
+}
+
+// mayBeTip says whether the client may begin at a record, or go on from it.
+func (c *Checker) mayBeTip(n *node) bool {
+	return !n.Side && n.dropped == nil && !c.unread(n) && !c.besideCall(n)
 }
 
 // besideCall says whether a record is an output beside the path, which the client sends together with its call: more hangs on that
@@ -97,10 +101,7 @@ func (c *Checker) deepest(n *node) *node {
 	for steps := 0; steps <= len(c.nodes); steps++ {
 		var next *node
 		for m := n.first; m != nil; m = m.latter {
-			if m.Side || m.dropped != nil || c.unread(m) || c.besideCall(m) {
-				continue
-			}
-			if next == nil || m.When > next.When {
+			if c.mayBeTip(m) && (next == nil || m.When > next.When) {
 				next = m
 			}
 		}

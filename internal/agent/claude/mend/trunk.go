@@ -165,7 +165,7 @@ func (f *fork) movable() *node {
 }
 
 // forkOf is where the way up from a record meets the trunk; its at is nil if it does not.
-func (t *trunk) forkOf(c *Checker, head *node) *fork {
+func (t *trunk) forkOf(head *node) *fork {
 	if t.forks == nil {
 		t.walk()
 	}

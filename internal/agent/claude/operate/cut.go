@@ -29,7 +29,7 @@ func (Surgeon) Cut(s *surgery.Session, at *surgery.Place) (*surgery.Plan, error)
 	if leaf == nil {
 		return nil, surgery.Refuse("turn %d holds nothing at which the session could end", at.Turn.Number)
 	}
-	plan.Sends = t.relation(leaf, at)
+	plan.Sends = t.relation(leaf)
 	if plan.Sends == surgery.Anew {
 		plan.Notes = append(plan.Notes, "this place is on no way to what is sent now, because of a compaction or a branch that was left: the result sends it again as it was")
 	}
@@ -104,7 +104,7 @@ func (t *tree) under(n, top *node) bool {
 }
 
 // relation says how what is sent at a record relates to what is sent now.
-func (t *tree) relation(leaf *node, at *surgery.Place) surgery.Relation {
+func (t *tree) relation(leaf *node) surgery.Relation {
 	for n, seen := leaf, 0; n != nil && seen <= len(t.nodes); n, seen = t.byID[n.parent], seen+1 {
 		if (n.typ == "user" || n.typ == "assistant") && !t.s.MaySend(n.rec.Pos) {
 			return surgery.Anew

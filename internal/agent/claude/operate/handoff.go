@@ -2,8 +2,6 @@ package operate
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -80,13 +78,7 @@ func stopReason(content []any) string {
 	return "end_turn"
 }
 
-func put(b *bytes.Buffer, rec map[string]any) {
-	enc := json.NewEncoder(b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(rec); err != nil {
-		panic(fmt.Sprint("handoff: ", err)) // texts, numbers and lists of those
-	}
-}
+func put(b *bytes.Buffer, rec map[string]any) { b.Write(append(surgery.JSON(rec), '\n')) }
 
 // BlocksOf are a step's words and images.
 func blocksOf(s surgery.Step) (list []any) {

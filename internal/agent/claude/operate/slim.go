@@ -146,9 +146,7 @@ func (Surgeon) Media(rec *session.Record) (list []surgery.Medium) {
 		switch typ := v.Get("type").String(); {
 		case !block:
 		case typ == "image" || typ == "document":
-			list = append(list, surgery.Medium{Value: *v, Image: true, Note: func(text string) []byte {
-				return append(append([]byte(`{"type":"text","text":`), surgery.Quote(text)...), '}')
-			}})
+			list = append(list, surgery.Medium{Value: *v, Image: true, Note: surgery.TextBlock})
 			return false
 		case typ == "tool_result":
 			list = append(list, texts(v)...)

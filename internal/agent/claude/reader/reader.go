@@ -236,7 +236,7 @@ func (r *reading) tip() int {
 		}
 		return start
 	}
-	if last < 0 || !r.speaks(last) {
+	if last < 0 || end >= 0 && !r.speaks(last) {
 		last = end
 	}
 	if r.s.Leaf == None && last >= 0 && r.lastOn(int32(last)) > 0 { // nothing is said about the end: it goes on with what was said last below the last record

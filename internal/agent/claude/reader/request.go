@@ -30,16 +30,18 @@ func Sent(text []byte, version string) *session.Sent {
 			sent.Compacted = r.pos
 		}
 	}
+	found := false // a client resumes what it has written for itself, too, though nothing is said
 	for _, i := range f.inOrder(&way) {
 		if r := &f.records[i]; !r.Old {
 			q.list = append(q.list, r)
 			q.talks = q.talks || r.says() && !r.Side
+			found = found || !r.Progress && !r.Side
 		}
 	}
 	switch {
 	case part:
 		sent.Refused = "it is a sub-agent's conversation, with which its client goes on only in the session that it is a part of"
-	case !q.talks:
+	case !found:
 		sent.Refused = "the client finds no conversation in it"
 	case way.Round && is.CircleBad:
 		sent.Refused = "the client does not come to an end, because its parents go round"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
@@ -41,6 +42,9 @@ func (c *copies) candidates(ctx context.Context, h session.Info) (list []candida
 	}
 	if lost {
 		add(kind, c.forks.copies(ctx, c.dir, c.name))
+		for _, path := range c.files() {
+			add(aCopy, disk.Backups(path))
+		}
 	}
 	if len(c.records) == 0 {
 		return list
@@ -85,7 +89,7 @@ func headerOf(ctx context.Context, path string) (session.Info, bool) {
 
 // headerLine is the first line of a session's file if it is a header, otherwise nil.
 func headerLine(ctx context.Context, path string) []byte {
-	src, err := source.Open(path)
+	src, err := source.OpenIn(ctx, path)
 	if err != nil {
 		return nil
 	}

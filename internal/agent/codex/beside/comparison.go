@@ -23,7 +23,7 @@ import (
 // lost are those records in their order. short is the record of the session in front of which the copy itself ends, -1 if
 // nothing is taken there.
 func (c *copies) compare(ctx context.Context, path string, kind relation) (lost []check.Lost, short int) {
-	src, err := source.Open(path)
+	src, err := source.OpenIn(ctx, path)
 	if err != nil {
 		return nil, -1
 	}

@@ -40,8 +40,9 @@ type copies struct {
 	timeless map[uint64][]int // of a legacy fork: the places of records, by what follows their time stamps; nil if it is not one
 	torn     map[int][]byte   // of a legacy fork: what follows the time stamp of a cut record, by its place; nil if there are several
 	forked   time.Time        // when a legacy fork was made
-	headed   bool             // the session's own header has been seen
-	dead     bool             // something is damaged since the last of them
+	handed   handedDown
+	headed   bool // the session's own header has been seen
+	dead     bool // something is damaged since the last of them
 	last     session.Ordinal
 	open     bool         // the turn in hand has not ended
 	opened   map[int]bool // the holes that are inside a turn
@@ -95,8 +96,13 @@ func (c *copies) See(rec *session.Record) {
 		if h := codex.ReadHeader(rec.Raw); !c.headed && h.ForkedFrom != "" && !h.Paginated() {
 			c.timeless, c.torn = map[uint64][]int{}, map[int][]byte{}
 			c.forked = forkedAt(rec.Raw, h)
+		} else if !c.headed && h.SubagentStart > 0 {
+			c.handed.made = madeAt(rec.Raw)
 		}
 		c.headed = true
+		if len(c.records) == 0 && rec.Ordinal.State == session.GoodOrdinal {
+			c.last = rec.Ordinal
+		}
 		return
 	case len(c.records) >= maxCompared:
 		return
@@ -126,6 +132,7 @@ func (c *copies) See(rec *session.Record) {
 		rest := c.behindTime(rec)
 		c.timeless[rest] = append(c.timeless[rest], len(c.records))
 	}
+	c.handDown(rec)
 	c.records = append(c.records, mark)
 }
 
@@ -190,7 +197,7 @@ func (c *copies) missing(ctx context.Context, h session.Info) (lost []check.Lost
 	if end >= 0 && len(at(end, lost)) == 0 {
 		short[end] = true // the fork may have copied more than is certain
 	}
-	return merged(lost, parents), short
+	return merged(merged(lost, parents), c.relatives(ctx, h)), short
 }
 
 // fuller merges the records of two copies: at each place it takes those of some, unless others has more there. end is the

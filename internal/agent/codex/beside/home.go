@@ -36,7 +36,9 @@ type Home struct {
 	// unsound is the client's view of all sessions, if a repair could not change it.
 	unsound func() []store.Damaged
 	// databases are those that are asked about each session.
-	databases  func() []agent.Database
+	databases func() []agent.Database
+	// providers are home.Providers: the model providers that the client knows, nil if that is not certain.
+	providers  func() (known map[string]bool, standard string)
 	agreements Agreements
 	// unasked are the threads that the client's list holds without a prompt, by id: the client offers none of them.
 	unasked func() (map[string]bool, error)
@@ -76,6 +78,7 @@ func Open(ctx context.Context, dir string) *Home {
 		files:     sync.OnceValues(func() (rollouts, error) { return listRollouts(ctx, dir) }),
 		index:     sync.OnceValues(func() (map[string]store.Listed, error) { return known(store.Index(ctx, dir)) }),
 		databases: sync.OnceValue(func() []agent.Database { return []agent.Database{home.History(dir), home.State(dir)} }),
+		providers: sync.OnceValues(func() (map[string]bool, string) { return home.Providers(dir) }),
 		damaged:   sync.OnceValue(func() []store.Damaged { return store.DamagedDatabases(ctx, dir) }),
 		unsound:   sync.OnceValue(func() []store.Damaged { return store.UnsoundProjection(ctx, dir) }),
 		unasked: sync.OnceValues(func() (map[string]bool, error) {
@@ -108,6 +111,15 @@ func (h *Home) Session(ctx context.Context, src *source.Source, res *lint.Result
 	if err != nil {
 		return nil, err
 	}
+	return h.Used(ctx, src, res, busy)
+}
+
+// Used is Session for a session of which it is known whether somebody uses it.
+func (h *Home) Used(ctx context.Context, src *source.Source, res *lint.Result, busy *home.Busy) ([]lint.Finding, error) {
+	name, ok := home.ParseName(filepath.Base(src.Real))
+	if !ok {
+		return nil, nil // nothing can point to it
+	}
 	if busy != nil {
 		return []lint.Finding{ofFile(rules.InUse, busy.Reason)}, nil // it is changing: what is compared now says nothing
 	}
@@ -120,7 +132,11 @@ func (h *Home) Session(ctx context.Context, src *source.Source, res *lint.Result
 		return nil, err
 	}
 	moved, err := h.misled(ctx, src, res, name)
-	return slices.Concat(projection, lineage, moved, h.broken(res, unread)), err
+	if err != nil {
+		return nil, err
+	}
+	provider, err := h.unprovided(ctx, src, res, name.ThreadID)
+	return slices.Concat(projection, lineage, moved, provider, h.broken(res, unread)), err
 }
 
 // viewed lists what is wrong between one session and the databases, and the databases that can't be read where they are about
@@ -250,7 +266,7 @@ func (h *Home) Listed(ctx context.Context, src *source.Source) ([]lint.Finding, 
 	if err != nil || !unasked[name.ThreadID] {
 		return found, err
 	}
-	g, err := glance.Look(ctx, src.Path, glance.Options{Content: true})
+	g, err := glance.Of(ctx, src, glance.Options{Content: true})
 	if err == nil && g.First != "" {
 		found = append(found, ofFile(rules.IndexMissing, list+"no prompt of this session: the client does not offer it when it is asked what to resume; resume it by its id"))
 	}

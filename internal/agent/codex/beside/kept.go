@@ -98,6 +98,9 @@ func (b *sources) Missing(ctx context.Context, h session.Info) []check.Lost {
 	if codex.OfSubagent(h) {
 		clear(b.prompts.bare) // what a sub-agent was asked is not a user's prompt
 	}
+	if b.prompts.count == 0 && b.answer == 0 && len(b.gaps) == 0 && (b.headed || len(b.records) == 0) && !inherits(h) {
+		b.gap(time.Time{}, b.last, session.Ordinal{}) // a session is begun with a prompt
+	}
 	if len(b.gaps) > 0 || len(b.prompts.bare) > 0 {
 		b.further = true
 		typed = b.prompts.missing(ctx, b.copies, h.Paginated())

@@ -1,9 +1,11 @@
 package beside
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -50,6 +52,8 @@ func (h *Home) misled(ctx context.Context, src *source.Source, res *lint.Result,
 			return unseen("names %s, %s; with the client closed, set rollout_path in the thread's row to this file", listed.Path, what), nil
 		}
 		return nil, nil
+	case res.Summary.Header.Paginated() && listed.Mode == "legacy":
+		return unseen("has this session as one in the old form (legacy), which it is not: clients from 0.169 on then do not read it (\"list_turns is not supported yet\"); with the client closed, set history_mode in the thread's row to paginated"), nil
 	case res.Summary.Header.Paginated():
 		files, err := h.files()
 		if err != nil {
@@ -95,12 +99,39 @@ func (h *Home) instead(ctx context.Context, src *source.Source, name home.FileNa
 	switch {
 	case other.ThreadID != name.ThreadID:
 		return "which is of another thread, in place of this file"
-	case other.RolloutID == name.RolloutID: // the rule on duplicates tells
-		return ""
+	case other.RolloutID == name.RolloutID && !goesOn(ctx, src, listed):
+		return "another copy of this session: the client reads that one, not this"
 	case (ofThread{name: name}).after(other) && prompted(ctx, src.Path):
 		return "an older file of this thread: the client reads that one, not this"
 	}
 	return ""
+}
+
+// goesOn says whether a file begins with all that a session's file holds: the rule on duplicates tells of such a copy.
+func goesOn(ctx context.Context, src *source.Source, listed string) bool {
+	var readers [2]*bufio.Reader
+	for i, path := range []string{src.Path, listed} {
+		file, err := source.OpenIn(ctx, path)
+		if err != nil {
+			return false
+		}
+		defer file.Close()
+		r, err := file.Reader(ctx)
+		if err != nil {
+			return false
+		}
+		defer r.Close()
+		readers[i] = bufio.NewReader(r)
+	}
+	for {
+		own, err := readers[0].ReadByte()
+		if err != nil {
+			return err == io.EOF
+		}
+		if other, err := readers[1].ReadByte(); err != nil || other != own {
+			return false
+		}
+	}
 }
 
 // prompted says whether a session has a prompt: a client that was killed in a revert leaves a file without one, which counts for nothing.
@@ -116,7 +147,7 @@ func wrongDir(ctx context.Context, src *source.Source, res *lint.Result, listed 
 	if listed == "" || began == "" || listed == began {
 		return ""
 	}
-	g, err := glance.Look(ctx, src.Path, glance.Options{})
+	g, err := glance.Of(ctx, src, glance.Options{})
 	if err != nil || g.CWD == "" || g.CWD == listed {
 		return ""
 	}

@@ -98,15 +98,15 @@ func (b *sources) cutBefore(told []check.Lost) {
 }
 
 // gapBehind is the damaged place after so many records, or the last one before that; nil if there is none.
-func (b *sources) gapBehind(records int) *gap {
-	i, there := slices.BinarySearchFunc(b.gaps, records, func(g gap, at int) int { return cmp.Compare(g.behind, at) })
+func (c *copies) gapBehind(records int) *gap {
+	i, there := slices.BinarySearchFunc(c.gaps, records, func(g gap, at int) int { return cmp.Compare(g.behind, at) })
 	if there {
-		return &b.gaps[i]
+		return &c.gaps[i]
 	}
 	if i == 0 {
 		return nil
 	}
-	return &b.gaps[i-1]
+	return &c.gaps[i-1]
 }
 
 // numbered gives free ordinals to lost records of a paginated session of which only the time is known: between those of the

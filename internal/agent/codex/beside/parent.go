@@ -17,6 +17,11 @@ func forkedAt(header []byte, h session.Info) time.Time {
 	if gjson.Get(h.Source, "subagent").Exists() {
 		return time.Time{}
 	}
+	return madeAt(header)
+}
+
+// madeAt is when a session was made, by its header.
+func madeAt(header []byte) time.Time {
 	t, _ := time.Parse(time.RFC3339, gjson.GetBytes(header, "payload.timestamp").String())
 	return t
 }

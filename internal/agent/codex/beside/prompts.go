@@ -1,13 +1,9 @@
 package beside
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"hash/maphash"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -17,16 +13,11 @@ import (
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/agent/codex/store"
 	"github.com/hist-cli/hist/internal/check"
-	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// maxPromptsFile is the size up to which home.PromptsFile is read, in bytes; maxPrompts is how many prompts of a session are
-// compared with it.
-const (
-	maxPromptsFile = 64 << 20
-	maxPrompts     = 1 << 16
-)
+// maxPrompts is how many prompts of a session are compared with those that were typed.
+const maxPrompts = 1 << 16
 
 // prompts knows which prompts a session holds, and which of the typed ones it lacks.
 type prompts struct {
@@ -138,7 +129,10 @@ type typedPrompt struct {
 // falls.
 func (p *prompts) missing(ctx context.Context, c *copies, paginated bool) (lost []check.Lost) {
 	thread, gaps := c.name.ThreadID, c.gaps
-	all := readPrompts(filepath.Join(c.dir, home.PromptsFile), thread)
+	var all []typedPrompt
+	for _, typed := range home.Typed(c.dir)[thread] {
+		all = append(all, typedPrompt{at: typed.When, text: typed.Words, from: home.PromptsFile})
+	}
 	if len(all) == 0 {
 		all = c.loggedPrompts(ctx) // as for a client without a terminal
 	}
@@ -177,8 +171,8 @@ func (p *prompts) missing(ctx context.Context, c *copies, paginated bool) (lost 
 // first is the first prompt of a session that lacks it, as the list of threads has it. It goes into the first damaged place if
 // that comes before all prompts of the session, or else in front of the first answer if that does.
 func (p *prompts) first(ctx context.Context, c *copies, h session.Info) []check.Lost {
-	if h.ForkedFrom != "" || h.BaseOrdinal > 0 || codex.OfSubagent(h) {
-		return nil // the first prompt is its parent's, or not a user's
+	if inherits(h) {
+		return nil
 	}
 	at := gap{behind: c.answer, from: c.answered}
 	switch {
@@ -198,6 +192,11 @@ func (p *prompts) first(ctx context.Context, c *copies, h session.Info) []check.
 	}}
 }
 
+// inherits says whether the first prompt of a session is its parent's, or not a user's.
+func inherits(h session.Info) bool {
+	return h.ForkedFrom != "" || h.BaseOrdinal > 0 || codex.OfSubagent(h)
+}
+
 // answeredNone says whether the session begins with an answer although there is no prompt before it.
 func (p *prompts) answeredNone(c *copies) bool {
 	return c.answer > 0 && (p.count == 0 || c.answer < c.prompt)
@@ -205,33 +204,6 @@ func (p *prompts) answeredNone(c *copies) bool {
 
 // holds says whether a prompt is in the session, used up or not.
 func (p *prompts) holds(text string) bool { return p.known[p.sum(text)] }
-
-// readPrompts reads what was typed in a thread; nothing if the file is missing or can't be read.
-func readPrompts(path, thread string) (typed []typedPrompt) {
-	st, err := os.Stat(path)
-	if err != nil || !st.Mode().IsRegular() || st.Size() > maxPromptsFile {
-		return nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxPromptsFile))
-	if err != nil {
-		return nil
-	}
-	for line := range bytes.Lines(text) {
-		if !bytes.Contains(line, []byte(thread)) || !jsonl.Valid(line[:min(len(line), maxPromptLine)]) {
-			continue
-		}
-		v := gjson.ParseBytes(line)
-		if v.Get("session_id").Str == thread && v.Get("ts").Type == gjson.Number && v.Get("text").Type == gjson.String {
-			typed = append(typed, typedPrompt{at: time.Unix(v.Get("ts").Int(), 0).UTC(), text: v.Get("text").String(), from: home.PromptsFile})
-		}
-	}
-	return typed
-}
 
 // loggedPrompts are the prompts of a thread that its client's log shows; none if it can't be read.
 func (c *copies) loggedPrompts(ctx context.Context) (typed []typedPrompt) {
@@ -248,6 +220,3 @@ func (c *copies) loggedPrompts(ctx context.Context) (typed []typedPrompt) {
 	}
 	return typed
 }
-
-// maxPromptLine is the longest line of the file that is read, in bytes.
-const maxPromptLine = 1 << 20

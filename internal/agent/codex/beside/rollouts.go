@@ -68,6 +68,16 @@ func listRollouts(ctx context.Context, dir string) (rollouts, error) {
 	return r, nil
 }
 
+// Superseded says whether a thread has gone on in a newer file than the one at a path.
+func (h *Home) Superseded(path string) bool {
+	name, ok := home.ParseName(filepath.Base(path))
+	if !ok {
+		return false
+	}
+	files, err := h.files()
+	return err == nil && files.newest[name.ThreadID].after(name)
+}
+
 // maxDuplicates is how many other files of a thread are named.
 const maxDuplicates = 3
 

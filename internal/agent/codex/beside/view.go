@@ -1,14 +1,18 @@
 package beside
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/codex/rules"
 	"github.com/hist-cli/hist/internal/agent/codex/store"
+	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
@@ -25,8 +29,8 @@ func (h *Home) projection(ctx context.Context, src *source.Source, res *lint.Res
 	fault := ""
 	if view.Offset > res.Summary.Bytes {
 		fault = fmt.Sprintf("the client shows another state of this session than the file has: its database goes to byte %d, the file to %d", view.Offset, res.Summary.Bytes)
-	} else {
-		fault, err = misplaced(ctx, src, view, res.Summary.Bytes)
+	} else if fault, err = misplaced(ctx, src, view, res.Summary.Bytes); fault == "" && err == nil {
+		fault, err = emptied(ctx, src, view, res.Summary.Header)
 	}
 	if fault == "" || err != nil {
 		return nil, err
@@ -35,6 +39,41 @@ func (h *Home) projection(ctx context.Context, src *source.Source, res *lint.Res
 	f.Reproject = true
 	return []lint.Finding{f}, nil
 }
+
+// emptied looks whether a view that has read turns lists none of them, or one of them without its items: the client does not read them again
+// (reports of updates of the desktop app; 0.171.0 stays so at each resume, and makes its view anew once the rows are gone: measured).
+func emptied(ctx context.Context, src *source.Source, view store.Projection, header session.Info) (string, error) {
+	if view.Hollow != "" {
+		return fmt.Sprintf("the client shows nothing of what was said in turn %s: its database lists the turn, and no item of it", view.Hollow), nil
+	}
+	if view.Listed || header.SubagentStart > 0 {
+		return "", nil
+	}
+	r, err := src.Reader(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	lines := bufio.NewReaderSize(io.LimitReader(r, view.Offset), 1<<16)
+	for {
+		head, err := lines.ReadSlice('\n')
+		if bytes.Contains(head[:min(len(head), lineHead)], turnCompleted) {
+			return fmt.Sprintf("the client shows no turn of this session: its database has read the file up to byte %d, and lists none", view.Offset), nil
+		}
+		for errors.Is(err, bufio.ErrBufferFull) {
+			_, err = lines.ReadSlice('\n')
+		}
+		if errors.Is(err, io.EOF) {
+			return "", nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}
+
+// turnCompleted is what the beginning of a line says that ends a turn. Inside a text, its quotes would be escaped.
+var turnCompleted = []byte(`"type":"task_complete"`)
 
 // lineHead is how many bytes of a line are read for its ordinal and its turn, which the client writes behind the time.
 const lineHead = 256

@@ -23,7 +23,7 @@ func Databases(home string) string {
 		Home string `toml:"sqlite_home"`
 	}
 	// A config that can't be read is the client's business; then the databases lie where they lie by default.
-	text, err := source.Small(filepath.Join(home, "config.toml"), maxConfig)
+	text, err := source.Small(Config(home), maxConfig)
 	if err == nil && toml.Unmarshal(text, &config) == nil && config.Home != "" {
 		if filepath.IsAbs(config.Home) {
 			return config.Home

@@ -12,7 +12,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/hist-cli/hist/internal/regular"
+	"github.com/hist-cli/hist/internal/disk"
 )
 
 // namesFile is where clients write the names that users give to threads, one object a line, the newest last
@@ -61,7 +61,7 @@ func Names(home string) map[string]string {
 // eachName passes the names that threads were given, the oldest first. A line that can't be read is passed over.
 func eachName(home string, see func(id, name string)) error {
 	path := filepath.Join(home, namesFile)
-	f, err := regular.Open(path)
+	f, err := disk.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/inuse"
-	"github.com/hist-cli/hist/internal/statedir"
 )
 
 // otherHist is why a thread is busy that another run of hist has locked.
@@ -53,7 +53,7 @@ func unlockOwn(f *os.File) {
 
 // ownLock is the lock's file: one for each thread of each home, however the home is called.
 func ownLock(home, threadID string) (string, error) {
-	dir, err := statedir.Path()
+	dir, err := disk.StateDir()
 	if err != nil {
 		return "", err
 	}

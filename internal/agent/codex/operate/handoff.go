@@ -66,16 +66,11 @@ type composer struct {
 func (w *composer) stamp() string { return w.now.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 func (w *composer) put(typ string, payload map[string]any) {
-	enc := json.NewEncoder(&w.b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(struct {
+	w.b.Write(append(surgery.JSON(struct {
 		Timestamp string         `json:"timestamp"`
 		Type      string         `json:"type"`
 		Payload   map[string]any `json:"payload"`
-	}{w.stamp(), typ, payload})
-	if err != nil {
-		panic(fmt.Sprint("handoff: ", err)) // texts, numbers and lists of those
-	}
+	}{w.stamp(), typ, payload}), '\n'))
 	w.now = w.now.Add(time.Millisecond)
 }
 

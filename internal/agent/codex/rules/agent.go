@@ -13,6 +13,7 @@ import (
 // Agent is Codex with its rules.
 var Agent = func() *agent.Agent {
 	a := codex.Agent
+	a.Ended = LostRecords
 	a.About, a.NewCheckers, a.Rules, a.Effect = about, newCheckers, rules(), effect
 	return &a
 }()

@@ -13,6 +13,7 @@ import (
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -49,36 +50,33 @@ func newArgumentChecker(s *run) argumentChecker {
 type lostArguments struct {
 	tool    string
 	text    string          // what there is of them, if it is JSON
+	nuls    int             // how many were taken out of that
 	finding finding.Finding // what is to be reported if nothing tells them
 }
 
-// filled are the arguments with a hole in one of their texts filled by what an event tells of them; all of what it tells if there are
-// none. It is empty if they have no such hole.
-func (l *lostArguments) filled(told string) (arguments string) {
+// filled are the arguments with the holes in their texts filled by what an event tells of them; all of what it tells if there are none. It
+// is empty if they have no such hole.
+func (l *lostArguments) filled(told string) string {
 	if l.text == "" {
 		return told
 	}
-	gjson.Parse(told).ForEach(func(key, whole gjson.Result) bool {
-		left := gjson.Get(l.text, gjson.Escape(key.Str))
-		if left.Type == gjson.String && whole.Type == gjson.String && holed(left.Str, whole.Str) {
-			arguments = l.text[:left.Index] + whole.Raw + l.text[left.Index+len(left.Raw):]
+	whole, nuls, from := gjson.Parse(told).Map(), l.nuls, 0
+	var arguments strings.Builder
+	gjson.Parse(l.text).ForEach(func(key, left gjson.Result) bool {
+		if text := whole[key.Str]; left.Type == gjson.String && text.Type == gjson.String && normalize.Fills(text.Str, left.Str, nuls) {
+			arguments.WriteString(l.text[from:left.Index] + text.Raw)
+			nuls, from = nuls-(len(text.Str)-len(left.Str)), left.Index+len(left.Raw)
 		}
-		return arguments == ""
+		return true
 	})
-	return arguments
-}
-
-// holed says whether a text is another one without a part of it.
-func holed(text, whole string) bool {
-	same := 0
-	for same < min(len(text), len(whole)) && text[same] == whole[same] {
-		same++
+	if from > 0 {
+		arguments.WriteString(l.text[from:])
 	}
-	return len(text) < len(whole) && strings.HasSuffix(whole, text[same:])
+	return arguments.String()
 }
 
 func (c *argumentChecker) check(rec *session.Record) {
-	if rec.Sound && !rec.Holed {
+	if rec.Sound && rec.Holed == 0 {
 		return
 	}
 	c.name(rec)
@@ -156,9 +154,10 @@ func (c *argumentChecker) arguments(rec *session.Record) {
 	lost := func(impact finding.Impact, fix finding.Fix, replacement []byte, message string) {
 		c.await(rec, spliced(ruleBadArguments, impact, fix, rec, codex.FieldArguments, replacement, message))
 	}
-	if rec.Holed && (sound || len(text) == 0) {
+	if rec.Holed > 0 && (sound || len(text) == 0) {
 		lost(finding.Loses, finding.NoFix, quoted(""), "the arguments of this call are lost, or a part of them")
-		c.lost[string(rec.CallID)].text = string(text)
+		l := c.lost[string(rec.CallID)]
+		l.text, l.nuls = string(text), rec.Holed
 		return
 	}
 	if sound || len(text) == 0 {

@@ -42,6 +42,7 @@ type earlyOutput struct {
 	sum    uint64
 	group  *callGroup  // the calls that were being answered when it came, nil if none were
 	before session.Pos // the first of them that had no output then
+	holed  int         // NULs that stood in it
 	apart  bool        // only its place suggests that its call was one of them
 	call   *openCall   // the call, if it came later
 	stamp  string
@@ -164,7 +165,9 @@ func (c *callChecker) pair(rec *session.Record) {
 	case session.Other, session.Context:
 		c.sampled(rec)
 	case session.Message:
-		c.closeGroup(rec.Pos)
+		if !c.withoutID(rec) {
+			c.closeGroup(rec.Pos)
+		}
 	case session.TurnStart:
 		c.closeGroup(rec.Pos)
 		c.settleLost(rec.Pos)
@@ -281,7 +284,7 @@ func (c *callChecker) output(rec *session.Record) {
 		c.duplicateOutput(key, answered{output: c.early[key].sum, at: c.early[key].ref.Pos}, rec, sum)
 		return
 	}
-	early := &earlyOutput{ref: finding.RefOf(rec), stamp: codex.Stamp(rec), kind: string(codex.Text(rec, codex.FieldPayloadType)), family: rec.Family, callID: string(rec.CallID), idAt: rec.Spans[codex.FieldCallID], sum: sum}
+	early := &earlyOutput{ref: finding.RefOf(rec), stamp: codex.Stamp(rec), kind: string(codex.Text(rec, codex.FieldPayloadType)), family: rec.Family, callID: string(rec.CallID), idAt: rec.Spans[codex.FieldCallID], sum: sum, holed: rec.Holed}
 	if early.script = codex.ScriptOutput(rec); early.script {
 		early.ran, early.several = c.runs.claim(rec)
 		c.lostScript(rec.Pos)
@@ -312,7 +315,7 @@ func (c *callChecker) answer(key callKey, open *openCall, rec *session.Record, s
 	if ev := open.evidence; ev != nil {
 		a.proof, a.length = ev.proof, ev.length
 		a.proven = c.proves(rec, ev.proof, ev.length)
-		if (rec.Torn || rec.Holed && ev.length > 0 && !a.proven) && ev.tells&codex.TellsOutput != 0 {
+		if (rec.Torn || rec.Holed > 0 && ev.length > 0 && !a.proven) && ev.tells&codex.TellsOutput != 0 {
 			c.restoreTorn(open, rec)
 		}
 	}

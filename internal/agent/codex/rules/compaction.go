@@ -11,7 +11,10 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-var ruleBadCompaction = texts.Rule(finding.Rule{Name: "bad-compaction", Family: "items", Impact: finding.Loses, Fix: finding.Exact})
+var (
+	ruleBadCompaction = texts.Rule(finding.Rule{Name: "bad-compaction", Family: "items", Impact: finding.Loses, Fix: finding.Exact})
+	ruleRewritten     = texts.Rule(finding.Rule{Name: "rewritten", Family: "items", Impact: finding.Shows, Fix: finding.NoFix})
+)
 
 // heldItem is where an item of a compaction stands, and why it has to go.
 type heldItem struct {
@@ -22,6 +25,7 @@ type heldItem struct {
 // compaction checks a compaction, and the items that it holds.
 func (c *itemChecker) compaction(rec *session.Record) {
 	own := ownItem(rec)
+	c.begins(own)
 	if raw := codex.Field(rec, codex.FieldReplacement); len(raw) > 0 && raw[0] != '[' && raw[0] != 'n' {
 		c.run.report(own.finding(ruleUnreadableRecord, finding.NoFix, 0, "the client can't read this compaction and sends everything before it again: its replacement_history is not a list"))
 		own.ignore()
@@ -62,6 +66,15 @@ func (c *itemChecker) compaction(rec *session.Record) {
 		own.ignore()
 	}
 	c.last = 0
+}
+
+// begins reports a compaction directly behind the header of a session that inherits nothing: what is compacted was written before.
+func (c *itemChecker) begins(own item) {
+	header, at := c.run.Header()
+	if at.Line != 1 || c.run.Last() != at || own.Pos.Line != 2 || own.Pos.Lost != 0 || header.ForkedFrom != "" || header.BaseThread != "" || codex.OfSubagent(header) {
+		return
+	}
+	c.run.report(own.finding(ruleRewritten, finding.NoFix, 0, "the session begins with a compaction: what it sums up is not in the file any more; the model is sent the summary, and nobody is shown the rest"))
 }
 
 // emptyBetterSkipped is why a compaction that holds nothing is not mended: if the client skips it, everything from before is

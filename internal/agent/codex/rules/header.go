@@ -41,9 +41,12 @@ type headerChecker struct {
 	at   finding.Ref // where it is
 	late bool        // records come before it
 
+	readAnyway bool // the client reads it, though it was mended
+
 	looked int64 // the newest line that is unreadable or mended
 
 	torn      []byte // a dead first line that may have been the header
+	tornAt    int64
 	dead      int64  // dead lines in front of the first record
 	anyRecord bool   // some record is of a type that the client writes
 	stamp     string // the first time stamp
@@ -59,7 +62,6 @@ type headerChecker struct {
 	bare      *bareSession
 	restored  bool // records are restored from elsewhere
 	begins    bool // the first turn of a thread is among them
-	atTurn    bool // the first record that can be read begins a turn
 }
 
 // Lost notes that records are restored from elsewhere.
@@ -85,7 +87,7 @@ func (c *headerChecker) Record(rec *session.Record) {
 	}
 	if rec.Kind == session.Unreadable {
 		if c.line == nil && c.torn == nil && bytes.Contains(rec.Raw, []byte("session_meta")) && len(rec.Raw) < maxHeader {
-			c.torn = bytes.Clone(rec.Raw)
+			c.torn, c.tornAt = bytes.Clone(rec.Raw), rec.Pos.Line
 		}
 		if !c.anyRecord && !rec.Blank {
 			c.dead++
@@ -115,6 +117,7 @@ func (c *headerChecker) headerRecord(rec *session.Record) {
 		c.line = bytes.Clone(rec.Raw)
 		c.at = finding.RefOf(rec)
 		c.late = c.run.First().Pos != rec.Pos
+		c.readAnyway = rec.Mended && codex.IsHeader(rec.Original) && len(codex.HeaderFaults(rec.Original, codex.Known{})) == 0
 		c.run.setHeader(codex.ReadHeader(c.line), rec.Pos)
 		c.run.paginated = c.run.header.Paginated()
 		if c.late {
@@ -145,7 +148,7 @@ func putInFront(rec *session.Record) bool {
 // learn keeps what the records show about the session, for a header that must be mended or rebuilt.
 func (c *headerChecker) learn(rec *session.Record) {
 	if !c.anyRecord && rec.Type != "" {
-		c.anyRecord, c.atTurn = true, rec.Kind == session.TurnStart
+		c.anyRecord = true
 	}
 	if c.stamp == "" {
 		c.stamp = codex.Stamp(rec)
@@ -218,10 +221,10 @@ func (c *headerChecker) End() {
 	c.boundary()
 }
 
-// boundary reports a sub-agent of which its header counts everything as the parent's, though it has turns of its own.
+// boundary reports a sub-agent of which its header counts turns of its own as the parent's.
 func (c *headerChecker) boundary() {
 	own := c.run.prefix.own
-	if !c.run.paginated || own == 0 || c.final.Value != c.run.header.SubagentStart-1 || madeAt(c.run.header.ID) == nil {
+	if !c.run.paginated || own == 0 || c.final.Value < c.run.header.SubagentStart-1 || madeAt(c.run.header.ID) == nil {
 		return
 	}
 	if !c.run.prefix.copied {
@@ -229,7 +232,7 @@ func (c *headerChecker) boundary() {
 	}
 	c.run.report(finding.Finding{
 		Rule: rulePrefixBoundary, Impact: finding.Shows, Fix: finding.Exact, Pos: c.at.Pos, Offset: c.at.Offset, Record: "session_meta",
-		Message: fmt.Sprintf("the header says that this sub-agent's own history begins with ordinal %d, but its first turn began before: the client sends everything, but does not show its turns", c.run.header.SubagentStart),
+		Message: fmt.Sprintf("the header says that this sub-agent's own history begins with ordinal %d, but its first turn began before: the client sends everything, but does not show what came before", c.run.header.SubagentStart),
 		Edits: []finding.Edit{{At: c.at.Pos, Op: finding.Splice, Cuts: []finding.Cut{
 			session.SetMember(c.line, "payload", "subagent_history_start_ordinal", strconv.AppendInt(nil, own, 10)),
 		}}},
@@ -309,15 +312,19 @@ func (c *headerChecker) mismatch() {
 	c.run.report(f)
 }
 
-// fileName reports a file name that the client's finder does not see.
+// fileName reports a file name that the client's finder does not see. Where a link has the right name, the newest client looks at that of the
+// file behind it only for a paginated session (measured with 0.171.0; 0.145.0 never does).
 func (s *run) fileName() {
 	name := s.opts.Name
-	if !name.InHome || name.Canonical || name.Base == "" {
+	if !name.InHome || name.Canonical || name.Base == "" || name.Linked && !s.header.Paginated() {
 		return
 	}
 	f := finding.Finding{
 		Rule: ruleBadFileName, Impact: finding.Blocks, Fix: finding.Exact, Pos: session.Pos{Line: 1}, Rename: s.header.ID,
 		Message: "the client can't find a session under this name: it expects rollout-<time>-<id>.jsonl",
+	}
+	if name.Linked {
+		f.Message = "the file behind the link is not named rollout-<time>-<id>.jsonl: the client refuses it (does not have a canonical rollout filename)"
 	}
 	if f.Rename == "" { // nothing says what it is to be named for
 		f.Fix = finding.NoFix

@@ -63,7 +63,9 @@ func (c *limitedItems) check(it item) *finding.Finding {
 		if it.Spans[codex.FieldCallID].End > 0 && !plainCallID(it.Record) {
 			c.callID(it)
 		}
-		return nil
+		if it.Type != "response_item/tool_search_call" || len(codex.Field(it.Record, codex.FieldArguments)) <= maxKey {
+			return nil
+		}
 	}
 	raw := it.Raw
 	if it.path != "" {
@@ -172,7 +174,7 @@ func (c *limitedItems) callID(it item) {
 	if len(it.CallID) > 0 {
 		if fault, wrong := callIDLimits.WrongText(c.run.provider.Name, string(it.CallID)); wrong {
 			f := it.finding(check.Refused, finding.Exact, id.Start, "the API refuses every request: "+kindOf(it)+": "+fault.What)
-			f.Edits = []finding.Edit{rename([]byte(api.FreshID(it.Raw, string(it.CallID))))}
+			f.First, f.Edits = true, []finding.Edit{rename([]byte(api.FreshID(it.Raw, string(it.CallID))))}
 			c.run.report(f)
 		}
 		return

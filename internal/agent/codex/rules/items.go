@@ -7,11 +7,12 @@ import (
 	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 var itemRules = []*finding.Rule{
-	ruleBadItemID, ruleDuplicateItemID, ruleDoubledItem, ruleForeignReasoning, ruleUndecryptable, ruleReasoningOrder, ruleEmptyContent, check.Refused, ruleBadImage, ruleBadCompaction, ruleLegacyShape, ruleUnreadableRecord,
+	ruleBadItemID, ruleDuplicateItemID, ruleDoubledItem, ruleForeignReasoning, ruleUndecryptable, ruleReasoningOrder, ruleEmptyContent, check.Refused, ruleBadImage, ruleBadCompaction, ruleRewritten, normalize.LegacyShape, ruleUnreadableRecord,
 }
 
 // item is one item of the model's history: a record of its own, or held by a compaction.

@@ -5,13 +5,11 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 )
 
-var (
-	ruleLegacyShape      = texts.Rule(finding.Rule{Name: "legacy-shape", Family: "items", Impact: finding.Loses, Fix: finding.Exact})
-	ruleUnreadableRecord = texts.Rule(finding.Rule{Name: "unreadable-record", Family: "items", Impact: finding.Loses, Fix: finding.NoFix})
-)
+var ruleUnreadableRecord = texts.Rule(finding.Rule{Name: "unreadable-record", Family: "items", Impact: finding.Loses, Fix: finding.NoFix})
 
 // readable says whether the client reads an item, and reports it if not.
 func (c *itemChecker) readable(it item) bool {
@@ -19,12 +17,12 @@ func (c *itemChecker) readable(it item) bool {
 	if why == "" {
 		return true
 	}
-	f := it.finding(ruleUnreadableRecord, finding.NoFix, 0, "the client can't read this item: "+why)
-	if it.Kind == session.Message {
-		f.Lost = 1 // what becomes of a call or an output is reported by the checkers that pair them
-	}
+	f := it.finding(ruleUnreadableRecord, finding.SetAside, 0, "the client can't read this item: "+why)
+	f.Edits = []finding.Edit{{At: it.Pos, Op: finding.Remove}}
 	c.run.report(f)
 	it.ignore()
+	it.Kind = session.Unreadable
+	c.run.holes.Unread(it.Record)
 	return false
 }
 
@@ -53,7 +51,7 @@ func (c *itemChecker) modernized(it item) bool {
 		skipped = "compaction"
 	}
 	it.owner.Refused = true
-	f := it.finding(ruleLegacyShape, finding.Exact, cut.Start, fmt.Sprintf("%s: the client skips the %s", what, skipped))
+	f := it.finding(normalize.LegacyShape, finding.Exact, cut.Start, fmt.Sprintf("%s: the client skips the %s", what, skipped))
 	f.Edits = []finding.Edit{it.splice(cut)}
 	c.run.report(f)
 	return true

@@ -26,7 +26,7 @@ const maxRestored = 256
 
 // lostAt reports a message that was lost without leaving a hole.
 func (c *messageChecker) lostAt(edit finding.Edit, t *witness, what string) {
-	c.remember(t, lostText{text: c.answerText, at: t.ref.Pos})
+	c.remember(t, lostText{text: c.answerText, at: t.ref.Pos}, what)
 	edit.New = finding.Content{From: &t.ref, Recipe: codex.MessageRecipe{}}
 	c.run.report(finding.Finding{
 		Rule: ruleLostMessage, Impact: finding.Loses, Fix: finding.Recovered, Pos: t.ref.Pos, Offset: t.ref.Offset, Source: t.source(), On: t.ref,
@@ -35,7 +35,7 @@ func (c *messageChecker) lostAt(edit finding.Edit, t *witness, what string) {
 }
 
 func (c *messageChecker) lost(h *check.Hole, t *witness, what string) {
-	c.remember(t, lostText{text: c.answerText, at: h.At})
+	c.remember(t, lostText{text: c.answerText, at: h.At}, what)
 	c.run.report(finding.Finding{
 		Rule: ruleLostMessage, Impact: finding.Loses, Fix: finding.Recovered, Pos: h.At, Offset: h.Offset, Source: t.source(),
 		Message: fmt.Sprintf("the %s that the event on line %d shows is missing from what the model is sent", what, t.ref.Pos.Line),
@@ -62,7 +62,10 @@ func eventSum(rec *session.Record) uint64 {
 const ownHead = 64
 
 // remember notes what was reported as lost.
-func (c *messageChecker) remember(t *witness, one lostText) {
+func (c *messageChecker) remember(t *witness, one lostText, what string) {
+	if what == "prompt" {
+		c.run.history.LostPrompt(one.at)
+	}
 	if t.sum == 0 || len(c.restored) >= maxRestored {
 		return
 	}
@@ -88,7 +91,7 @@ func (c *messageChecker) standsAgain(sum uint64, one lostText) {
 
 // restoreTorn replaces a message that was cut inside its text by the whole one that its event shows.
 func (c *messageChecker) restoreTorn(at session.Pos, from *witness) {
-	c.remember(from, lostText{text: c.answerText, torn: true, at: at})
+	c.remember(from, lostText{text: c.answerText, torn: true, at: at}, "answer")
 	c.run.AmendFraming(at.Line, func(f *finding.Finding) {
 		f.Fix, f.Source = max(f.Fix, finding.Recovered), from.source()
 		f.Edits = append(f.Edits,
@@ -119,7 +122,7 @@ func (c *messageChecker) strays(rec *session.Record, text textSum) {
 type tornPrompt struct {
 	at    session.Pos
 	head  []byte // how its text begins, quote included
-	holed bool   // then that is all that is left of it
+	holed int    // how many NULs were taken out of it; if any, that is all that is left of it
 }
 
 // maxHead is how many bytes of a text are compared to recognise it.
@@ -130,7 +133,11 @@ func cutPrompt(rec *session.Record) tornPrompt {
 	if end := bytes.Index(text, cutMark); end >= 0 {
 		text = text[:end]
 	}
-	return tornPrompt{rec.Pos, bytes.Clone(text[:min(len(text), maxHead)]), rec.Holed && len(text) <= maxHead}
+	p := tornPrompt{at: rec.Pos, head: bytes.Clone(text[:min(len(text), maxHead)])}
+	if len(text) <= maxHead {
+		p.holed = rec.Holed
+	}
+	return p
 }
 
 // cutMark is the beginning of normalize.CutMark as it is written in a file.
@@ -138,8 +145,8 @@ var cutMark = []byte(strings.TrimSuffix(strings.TrimPrefix(string(quoted(normali
 
 // beginsLike says whether a text begins like the item's, of which nothing but the quote may be left; or whether it fills the hole.
 func (p tornPrompt) beginsLike(text []byte) bool {
-	if p.holed {
-		return p.at.Line > 0 && holed(string(p.head), string(text))
+	if p.holed > 0 {
+		return p.at.Line > 0 && normalize.Fills(string(text), string(p.head), p.holed)
 	}
 	return p.at.Line > 0 && len(p.head) > 0 && bytes.HasPrefix(text, p.head)
 }

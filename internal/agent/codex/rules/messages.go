@@ -48,6 +48,9 @@ type messageChecker struct {
 	echoOf   uint64                  // its eventSum
 
 	made batch[witness] // the events in hand
+
+	twice   twoTexts                 // of the newest message
+	decided map[session.Pos]twoTexts // messages with two texts, of which an event shows one: if that is the last, the first is zero
 }
 
 // theEnd is the line behind the last one.
@@ -180,10 +183,21 @@ func (c *messageChecker) promptLost() {
 // the file shows this.
 func (c *messageChecker) cutAgent(at session.Pos) {
 	if c.answerEvent != nil && c.answerEvent.ref.Pos.Lost == 0 && (c.turnOpen || !c.hasTurns) {
-		c.lostAt(finding.Edit{At: c.answerEvent.ref.Pos, Op: finding.After}, c.answerEvent, "answer")
+		c.lostSoFar()
 		c.answerEvent = nil
 	}
 	c.resolveAgent(at)
+}
+
+// lostSoFar reports the answer of an event whose item has not come where one client would have written it.
+func (c *messageChecker) lostSoFar() {
+	c.lostAt(finding.Edit{At: c.answerEvent.ref.Pos, Op: finding.After}, c.answerEvent, "answer")
+	if c.early == nil {
+		c.early = map[textSum]session.Pos{}
+	}
+	if len(c.early) < maxRestored {
+		c.early[c.answerText] = c.answerEvent.ref.Pos
+	}
 }
 
 // event takes an event that shows a prompt, an answer or a thought.
@@ -223,6 +237,7 @@ func (c *messageChecker) event(rec *session.Record) {
 // promptShown takes an event that shows a prompt; again says that the same event has come before.
 func (c *messageChecker) promptShown(rec *session.Record, t *witness, again bool) {
 	text := shownText(rec)
+	c.shownOfTwo(text)
 	switch one, reported := c.restored[t.sum]; {
 	case reported && c.matches(text):
 		c.standsAgain(t.sum, one)
@@ -286,13 +301,14 @@ func (c *messageChecker) matches(text textSum) bool {
 }
 
 func (c *messageChecker) message(rec *session.Record) {
+	c.twice = textsOf(rec)
 	switch {
 	case rec.Boundary:
 		c.lastWork = rec.Pos
 		if rec.Begins {
 			c.cutAgent(rec.Pos)
 		}
-		if rec.Torn || rec.Holed {
+		if rec.Torn || rec.Holed > 0 {
 			c.cutPrompt = cutPrompt(rec)
 		} else if rec.Mended && bytes.Contains(codex.FirstText(rec), cutMark) {
 			c.whole = cutPrompt(rec)
@@ -308,6 +324,7 @@ func (c *messageChecker) message(rec *session.Record) {
 			c.standsAgain(c.echoOf, *c.echo)
 		}
 		c.echo = nil
+		c.shownOfTwo(c.answerText)
 		text := firstText(rec)
 		if c.answerEvent != nil && c.answerEvent.ref.Pos.Lost > 0 && !rec.Torn && text != c.answerText {
 			c.resolveAgent(rec.Pos) // the item is another answer's
@@ -320,7 +337,7 @@ func (c *messageChecker) message(rec *session.Record) {
 		if rec.Mended && bytes.Contains(codex.FirstText(rec), cutMark) {
 			c.lastText = textSum{} // the turn's end repeats the whole of this answer, not another one
 		}
-		if c.answerEvent != nil && (rec.Torn || rec.Holed && text != c.answerText) {
+		if c.answerEvent != nil && (rec.Torn || rec.Holed > 0 && text != c.answerText) {
 			c.restoreTorn(rec.Pos, c.answerEvent)
 		}
 		c.answerEvent = nil
@@ -349,14 +366,8 @@ func (c *messageChecker) resolveAgent(at session.Pos) {
 		c.lastItem = c.answerEvent.ref.Pos
 		c.lastText = textSum{}
 	} else if c.itemsFollow(at) {
-		c.lostAt(finding.Edit{At: c.answerEvent.ref.Pos, Op: finding.After}, c.answerEvent, "answer")
+		c.lostSoFar()
 		c.lastItem, c.lastText = c.answerEvent.ref.Pos, c.answerText
-		if c.early == nil {
-			c.early = map[textSum]session.Pos{}
-		}
-		if len(c.early) < maxRestored {
-			c.early[c.answerText] = c.answerEvent.ref.Pos
-		}
 	}
 	c.answerEvent = nil
 }
@@ -370,12 +381,12 @@ func (c *messageChecker) cameLate(text textSum) {
 	}
 }
 
-// itemsFollow says whether an answer or a thought must be lost if its item has not come by a place. In a session without
-// ordinals no gap shows lost lines, but the client writes the item directly behind the events that show it (measured with
+// itemsFollow says whether an answer or a thought must be lost if its item has not come by a place. No gap shows lost lines in a
+// session without ordinals, or one that was numbered anew, but the client writes the item directly behind the events that show it (measured with
 // 0.72.0 to 0.150.0: 64 answers and 33 thoughts without an exception). Events of a review do not count: they belong to a thread
 // of their own.
 func (c *messageChecker) itemsFollow(at session.Pos) bool {
-	return !c.run.paginated && !c.alone.review.open && at.Line < theEnd && !c.eventsFirst()
+	return !c.alone.review.open && at.Line < theEnd && !c.eventsFirst()
 }
 
 // eventsFirst says whether the client writes all events of a response before all items of it, as those up to 0.63 do.
@@ -397,6 +408,7 @@ func (c *messageChecker) compareLastAnswer(rec *session.Record) {
 	t := &witness{ref: finding.RefOf(rec), name: "task_complete"}
 	if h := c.run.holes.Newest(from, rec.Pos); h != nil {
 		c.lost(h, t, "answer")
+		h.WithEvent()
 	} else if c.turnOpen && c.lastItem.Less(c.lastWork) && c.turnStart.Less(c.lastWork) && !c.alone.review.open {
 		c.lostAt(finding.Edit{At: rec.Pos, Op: finding.Before}, t, "answer")
 	}

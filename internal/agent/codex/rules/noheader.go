@@ -67,7 +67,7 @@ func (c *headerChecker) missing() {
 	}
 	listed, header := c.listed(&k)
 	middle := header == nil && k.Base == nil && c.continued() && !c.begins
-	if middle && !c.ownName(k.ID) {
+	if middle && (k.ID == "" || c.torn != nil || !strings.EqualFold(c.run.opts.Name.FileID, c.run.opts.Name.ThreadID)) { // after a revert, a file that goes on has two ids in its name
 		f.Fix = finding.NoFix
 		c.run.header.ID, c.run.header.Mode = k.ID, "paginated"
 		c.run.SetHeader(c.run.header, session.Pos{})
@@ -77,10 +77,11 @@ func (c *headerChecker) missing() {
 			which = fmt.Sprintf("nothing says where it left that of %s", parent)
 		}
 		if c.anyRecord || c.restored {
-			f.Message += fmt.Sprintf("; its records begin at ordinal %d, so it continued the file of another thread, and %s", c.lowest, which)
+			f.Message += fmt.Sprintf("; its records begin at ordinal %d: it goes on from another file, or has lost its beginning, and %s", c.lowest, which)
 		} else {
 			c.nothingRead(&f, "by its torn header it continued the file of another thread, and "+which)
 		}
+		c.run.Withdraw(func(f *finding.Finding) bool { return f.Framing && f.Pos.Line == c.tornAt }) // a header that is cut still tells more than none
 		c.run.report(f)
 		return
 	}
@@ -100,7 +101,7 @@ func (c *headerChecker) missing() {
 		header = codex.NewHeader(k)
 	}
 	c.run.setHeader(codex.ReadHeader(header), session.Pos{})
-	if c.anyRecord {
+	if c.anyRecord || c.restored {
 		f.Edits = []finding.Edit{{At: firstPlace, Op: finding.Before, Lead: true, New: finding.Content{Literal: header}}}
 	} else {
 		c.nothingRead(&f, "it is not a session, or all of it is destroyed")
@@ -110,13 +111,6 @@ func (c *headerChecker) missing() {
 		f.Message += fmt.Sprintf("; its records begin at ordinal %d: what came before is lost, or stands in a thread that this one went on from", c.lowest)
 	}
 	c.run.report(f)
-}
-
-// ownName says whether the file is named for the thread that its records name, and begins in the middle of a turn: that has lost its own
-// beginning. A file that goes on from another one, as after a revert, has two ids in its name, and a fork begins with a turn.
-func (c *headerChecker) ownName(id string) bool {
-	name := c.run.opts.Name
-	return c.torn == nil && !c.atTurn && strings.EqualFold(name.FileID, name.ThreadID) && strings.EqualFold(id, name.ThreadID) && c.named(id) > 0
 }
 
 // nothingRead makes one finding of a file without a record, and says what the file is. Otherwise each line would be a finding,

@@ -34,6 +34,8 @@ var (
 type ordinalChecker struct {
 	run     *run
 	prev    session.Ordinal
+	when    []byte      // when the last record was written
+	size    int         // of its bytes
 	dead    int64       // unreadable lines since then: each may have had a number
 	missing int64       // records without a number at the tail, since the last with one,
 	first   finding.Ref // and the first of them
@@ -44,9 +46,14 @@ type ordinalChecker struct {
 	seenAny bool
 	order   order
 	gaps    numberGaps
-	inFront bool // the newest record with a number is a message that a repair has put in front of everything
-	// restored says that records are restored from elsewhere behind the newest one with a number.
-	restored bool
+	odd     oddNumbers
+	told    bool                  // the newest record with a number tells the model that others of what a sub-agent inherited are lost
+	fills   map[session.Pos]int64 // nil until it is asked
+	turn    session.Pos           // where the turn in hand begins
+	losses  []session.Pos         // what other findings say is lost, in the order of their places; nil until it is asked
+	inFront bool                  // the newest record with a number is a message that a repair has put in front of everything
+	// restored is how many records are restored from elsewhere behind the newest one with a number.
+	restored int64
 }
 
 func (c *ordinalChecker) Record(rec *session.Record) {
@@ -88,7 +95,9 @@ func (c *ordinalChecker) Record(rec *session.Record) {
 
 func (c *ordinalChecker) follow(rec *session.Record, value int64) {
 	c.prev = session.Ordinal{State: session.GoodOrdinal, Value: value}
-	c.dead, c.seenAny, c.restored, c.inFront = 0, true, false, putInFront(rec)
+	c.dead, c.seenAny, c.restored, c.inFront = 0, true, 0, putInFront(rec)
+	c.when, c.size = append(c.when[:0], codex.Text(rec, codex.FieldTimestamp)...), len(rec.Raw)
+	c.told = value+1 < c.run.header.SubagentStart && codex.IsLostHere(rec)
 	c.float = rec.Type == "event_msg/token_count" && codex.HasFraction(codex.Field(rec, codex.FieldRateLimits))
 	if c.float {
 		c.at = finding.RefOf(rec)
@@ -117,11 +126,15 @@ func (c *ordinalChecker) invalid(rec *session.Record) {
 // step compares a record's ordinal with the one before.
 func (c *ordinalChecker) step(rec *session.Record) {
 	value := rec.Ordinal.Value
+	if rec.Kind == session.TurnStart {
+		c.turn = rec.Pos
+	}
 	if !c.seenAny {
 		return
 	}
 	want := c.prev.Value + 1
 	switch {
+	case c.goesOn(rec):
 	case value == want:
 	case value > want && value <= want+c.dead:
 		for n := want; n < value; n++ { // the dead lines had these
@@ -129,10 +142,13 @@ func (c *ordinalChecker) step(rec *session.Record) {
 		}
 	case value == c.prev.Value && c.uncounted():
 	case value == c.prev.Value:
+		c.outside(rec, want)
 		c.sequence(ruleOrdinalDuplicate, rec, fmt.Sprintf("ordinal %d for the second time", value))
 	case value < want:
+		c.outside(rec, want)
 		c.sequence(ruleOrdinalBackward, rec, fmt.Sprintf("ordinal %d after %d", value, c.prev.Value))
 	default:
+		c.outside(rec, want)
 		c.gap(rec, want)
 	}
 }
@@ -210,12 +226,14 @@ func (c *ordinalChecker) End() {
 	if !c.run.paginated {
 		return
 	}
+	c.wasNewest()
 	if c.run.header.SubagentStart == 0 {
 		for _, f := range c.order.findings() {
 			if f.Rule == ruleDoubledItem {
 				c.run.Withdraw(c.order.explains)
 				f.Unseen -= c.order.counted(c.run.Findings())
 			}
+			c.rightWhereItGoes(&f)
 			c.run.report(f)
 		}
 	}
@@ -223,6 +241,16 @@ func (c *ordinalChecker) End() {
 	c.flushMissing(true)
 	if tail && c.float && !c.run.opts.Live && c.run.olderThan(0, 154) && !c.run.olderThan(0, 145) {
 		c.reuse()
+	}
+}
+
+// rightWhereItGoes forgets that the numbers of records seemed wrong that a finding moves: they are those of where these go.
+func (c *ordinalChecker) rightWhereItGoes(f *finding.Finding) {
+	for _, e := range f.Edits {
+		if odd, is := c.odd.found[e.At]; is && e.Moved {
+			delete(c.odd.found, e.At)
+			c.gaps.came(odd.value)
+		}
 	}
 }
 

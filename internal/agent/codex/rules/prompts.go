@@ -56,6 +56,8 @@ type promptless struct {
 	began bool        // something to begin with has come, or may have
 	first session.Pos // what the model did first
 	stamp string      // when
+	asked bool        // a prompt came behind that
+	ends  int         // ends of turns: with two, another client's turn lies in this one, and what came first may be of that
 }
 
 // see takes a record of the turn.
@@ -66,6 +68,10 @@ func (p *promptless) see(rec *session.Record, review bool) {
 	case review, rec.Kind == session.Unreadable, rec.Mended, rec.Kind == session.Compaction, rec.Kind == session.Rollback:
 		p.began = true
 	case p.first.Line > 0:
+		p.asked = p.asked || rec.Boundary
+		if rec.Kind == session.TurnEnd {
+			p.ends++
+		}
 	case rec.Answer, rec.Type == "response_item/reasoning", rec.Kind == session.Call, rec.Kind == session.Evidence && !tellsUser(rec):
 		p.first, p.stamp = rec.Pos, codex.Stamp(rec)
 	case rec.Kind == session.Message, rec.Kind == session.Evidence:
@@ -80,7 +86,7 @@ func tellsUser(rec *session.Record) bool {
 
 // lost is the finding about the turn in hand, nil if it has its prompt.
 func (p *promptless) lost() *finding.Finding {
-	if p.start.Pos.Line == 0 || p.began || p.first.Line == 0 {
+	if p.start.Pos.Line == 0 || p.began || p.first.Line == 0 || p.asked && p.ends > 1 {
 		return nil
 	}
 	return &finding.Finding{

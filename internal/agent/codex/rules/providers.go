@@ -7,8 +7,8 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// newestMeasured is the newest client, 0.169, whose reading of items has been measured.
-const newestMeasured = 169
+// newestMeasured is the newest client, 0.171, whose reading of items has been measured.
+const newestMeasured = 171
 
 // setHeader takes over what is known of the session's header, and what follows from it.
 func (s *run) setHeader(h session.Info, at session.Pos) {

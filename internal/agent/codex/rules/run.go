@@ -67,6 +67,8 @@ func (c *headerChecker) Settle(f *finding.Finding) {
 	case f.Framing && (f.Impact == finding.Loses || f.Rule == normalize.BadJSON) && at.Line > 0 && f.Pos.Less(at):
 		f.Impact = finding.Blocks
 		f.Message += "; because it comes before the header, the client can't read the header"
+	case f.Rule == normalize.FlippedBit && c.readAnyway && f.Pos.Line == at.Line:
+		f.Message += "; it sends the session without what that goes on from"
 	case f.Framing && f.Impact == finding.Loses && f.Pos.Line == at.Line && at.Line > 0:
 		f.Impact = finding.Blocks
 		f.Message += "; because it is the header, the client doesn't know whose session this is"

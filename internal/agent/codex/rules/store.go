@@ -11,11 +11,12 @@ var (
 	DamagedDatabase = texts.Rule(finding.Rule{Name: "damaged-database", Family: "store", Impact: finding.Blocks, Fix: finding.NoFix, Home: true})
 	IndexMissing    = texts.Rule(finding.Rule{Name: "index-missing", Family: "store", Impact: finding.Notes, Fix: finding.NoFix, Home: true})
 	IndexStale      = texts.Rule(finding.Rule{Name: "index-stale", Family: "store", Impact: finding.Notes, Fix: finding.NoFix, Home: true})
+	ProviderMissing = texts.Rule(finding.Rule{Name: "provider-missing", Family: "store", Impact: finding.Blocks, Fix: finding.NoFix, Home: true})
 	DuplicateThread = texts.Rule(finding.Rule{Name: "duplicate-thread", Family: "store", Impact: finding.Notes, Fix: finding.NoFix, Home: true})
 	BrokenLineage   = texts.Rule(finding.Rule{Name: "broken-lineage", Family: "store", Impact: finding.Blocks, Fix: finding.NoFix, Home: true})
 	InUse           = texts.Rule(finding.Rule{Name: "in-use", Family: "store", Impact: finding.Notes, Fix: finding.NoFix, Home: true})
 	// StoreRules are the rules about what lies beside a session.
 	StoreRules = []*finding.Rule{
-		ProjectionStale, LostRecords, DamagedDatabase, IndexMissing, IndexStale, DuplicateThread, BrokenLineage, check.ContextLost, check.Repaired, InUse,
+		ProjectionStale, LostRecords, DamagedDatabase, IndexMissing, IndexStale, ProviderMissing, DuplicateThread, BrokenLineage, check.ContextLost, check.Repaired, InUse,
 	}
 )

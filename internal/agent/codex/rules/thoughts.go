@@ -9,8 +9,8 @@ import (
 // maxShown is how many events that show parts of one thought are kept until its item comes.
 const maxShown = 16
 
-// thoughtShown takes an event that shows a thought. It is kept until its item comes, which should be next. again says that the
-// same event has come before.
+// thoughtShown takes an event that shows a thought. It is kept until its item comes, which should be next; that of a review's thought comes in
+// the review's own thread. again says that the same event has come before.
 func (c *messageChecker) thoughtShown(rec *session.Record, t *witness, again bool) {
 	c.resolveAgent(rec.Pos)
 	if n := len(c.thoughts); !again && n > 0 && (rec.Type == "event_msg/item_completed" || n == maxShown) {
@@ -18,7 +18,7 @@ func (c *messageChecker) thoughtShown(rec *session.Record, t *witness, again boo
 	}
 	if one, reported := c.restored[t.sum]; reported {
 		c.echo, c.echoOf = &one, t.sum
-	} else if !again && codex.ShowsThought(rec.Raw) {
+	} else if !again && !c.alone.review.open && codex.ShowsThought(rec.Raw) {
 		c.thoughts = append(c.thoughts, *t)
 	}
 }
@@ -52,6 +52,6 @@ func (c *messageChecker) resolveThought(at session.Pos, over bool) {
 	default:
 		return
 	}
-	c.remember(last, lostText{thought: true, at: f.Pos})
+	c.remember(last, lostText{thought: true, at: f.Pos}, "reasoning")
 	c.run.report(f)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -44,12 +45,33 @@ func (c *callChecker) damagedIDs() {
 	}
 }
 
+// withoutID takes an output without a call_id for that of the only call which waits for one. It returns false for any other record.
+func (c *callChecker) withoutID(rec *session.Record) bool {
+	if c.group == nil || c.group.over || len(c.open) != 1 || !rec.Model || len(rec.CallID) > 0 || len(codex.Field(rec, codex.FieldOutput)) == 0 || codex.Misfit(rec) != "" {
+		return false
+	}
+	for key, open := range c.open {
+		if open.group != c.group || "response_item/"+codex.OutputType(open.tool.Type) != rec.Type {
+			return false
+		}
+		c.report(finding.Finding{
+			Rule: ruleWrongCallID, Impact: finding.Loses, Fix: finding.Recovered, Source: "the only call without an output", Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, On: finding.RefOf(rec), Unseen: 1,
+			Message: fmt.Sprintf("this output has no call_id; it answers call %s on line %d, the only one without an output, which the client takes for aborted", check.Clip([]byte(open.tool.CallID), 40), open.ref.Pos.Line),
+			Edits:   []finding.Edit{{At: rec.Pos, Op: finding.Splice, Cuts: []finding.Cut{session.SetMember(rec.Raw, "payload", "call_id", quoted(open.tool.CallID))}}},
+		})
+		c.answer(key, open, rec, says(rec, codex.FieldOutput))
+	}
+	return true
+}
+
 // oneID is the id that a call and an output have had in common, if one of theirs was damaged.
 func (c *callChecker) oneID(open *openCall, out *earlyOutput) (id string, ok bool) {
 	ofCall, ofOutput := open.tool.CallID, out.callID
 	callForeign, outputForeign := !inCallID.All([]byte(ofCall)), !inCallID.All([]byte(ofOutput))
 	shownCall, shownOutput := open.evidence != nil, c.loose[c.key(session.NoFamily, []byte(ofOutput))] != nil
 	switch {
+	case out.holed > 0 && normalize.Fills(ofCall, ofOutput, out.holed):
+		return ofCall, true
 	case open.torn && strings.HasPrefix(ofOutput, ofCall):
 		return ofOutput, true
 	case callForeign == outputForeign && shownCall && shownOutput:

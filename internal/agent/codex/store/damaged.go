@@ -17,8 +17,8 @@ import (
 // ErrDamaged says that a database can't be read, because it is cut or overwritten. It is ErrSchema, too: it is left alone.
 var ErrDamaged = errors.New("damaged database")
 
-// damaged is SQLite's error that a file is not a database, or that a database is malformed.
-type damaged struct{ told *sqlite.Error }
+// damaged is SQLite's error that a file is not a database, or that a database is malformed; or that no client opens it.
+type damaged struct{ told error }
 
 func (d damaged) Error() string { return d.told.Error() }
 
@@ -30,6 +30,11 @@ func named(err error) error {
 	const tooBig, constraint, corrupt, mismatch, notADatabase, primary = 18, 19, 11, 20, 26, 0xff
 	var told *sqlite.Error
 	if !errors.As(err, &told) {
+		if said, ok := strings.CutPrefix(err.Error(), "sql: Scan error on column "); ok { // without the value, which may be long
+			_, column, _ := strings.Cut(said, "name ")
+			column, _, _ = strings.Cut(column, ": ")
+			return fmt.Errorf("%w: it holds a value of another type than clients write (%s)", ErrSchema, column)
+		}
 		return err
 	}
 	switch told.Code() & primary {
@@ -185,7 +190,7 @@ func opens(ctx context.Context, home, name string) error {
 			return err
 		}
 	}
-	return nil
+	return foreign(ctx, db, path, name)
 }
 
 // halfOpen says whether a database is just being made, or has recent changes beside it in a form that could not be read without

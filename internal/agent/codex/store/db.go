@@ -16,8 +16,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	codexhome "github.com/hist-cli/hist/internal/agent/codex/home"
-	"github.com/hist-cli/hist/internal/regular"
-	"github.com/hist-cli/hist/internal/scratch"
+	"github.com/hist-cli/hist/internal/disk"
 )
 
 // ErrSchema is agent.ErrSchema.
@@ -47,7 +46,7 @@ func open(ctx context.Context, home, name string, want access) (*database, strin
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, path, nil
 	}
-	p, shared := scratch.Shared(ctx, newPool)
+	p, shared := disk.Shared(ctx, newPool)
 	if shared && want == readOnly {
 		if db := p.take(path, now); db != nil {
 			return db, path, nil
@@ -69,8 +68,8 @@ func open(ctx context.Context, home, name string, want access) (*database, strin
 // connect opens a database that is there.
 func connect(ctx context.Context, path string, want access) (*sql.DB, error) {
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} { // SQLite would wait for ever for a named pipe's writer
-		if err := regular.Check(path + suffix); errors.Is(err, regular.ErrOther) {
-			return nil, fmt.Errorf("opening %s: %w", path+suffix, regular.ErrOther)
+		if err := disk.Check(path + suffix); errors.Is(err, disk.ErrOther) {
+			return nil, fmt.Errorf("opening %s: %w", path+suffix, disk.ErrOther)
 		}
 	}
 	patience := 3000 // ms, for a client that is writing

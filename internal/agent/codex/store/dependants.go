@@ -76,7 +76,7 @@ func (hs *Headers) of(ctx context.Context, path string) (session.Info, bool) {
 }
 
 func firstLine(ctx context.Context, path string) ([]byte, bool) {
-	src, err := source.Open(path)
+	src, err := source.OpenIn(ctx, path)
 	if err != nil {
 		return nil, false
 	}

@@ -14,8 +14,7 @@ import (
 
 	"modernc.org/sqlite"
 
-	"github.com/hist-cli/hist/internal/regular"
-	"github.com/hist-cli/hist/internal/scratch"
+	"github.com/hist-cli/hist/internal/disk"
 )
 
 // A program that is killed while it writes to a database without a -wal file leaves what it has written so far, and a journal with what
@@ -50,7 +49,7 @@ func takenBack(ctx context.Context, path string) (*sql.DB, error) {
 	now, _ := stateOf(path)
 	journal, _ := stateOf(path + "-journal")
 	state := fmt.Sprint(now, journal)
-	dir, release, err := scratch.Dir(ctx, path, state, func(dir string) error { return takeBack(ctx, dir, path) })
+	dir, release, err := disk.Scratch(ctx, path, state, func(dir string) error { return takeBack(ctx, dir, path) })
 	if errors.Is(err, errNotHot) {
 		return nil, err
 	}
@@ -105,7 +104,7 @@ func (c *copied) Close() error {
 const maxHot = 8 << 30
 
 func duplicate(to, from string) (err error) {
-	in, err := regular.Open(from)
+	in, err := disk.Open(from)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/scratch"
+	"github.com/hist-cli/hist/internal/disk"
 )
 
 // TestHotJournal: of a database whose program was killed in the middle of a write, hist reads what was committed, and leaves no trace; a
@@ -27,7 +27,7 @@ func TestHotJournal(t *testing.T) {
 	if left, _ := os.ReadDir(tmp); len(left) > 0 {
 		t.Errorf("%s is left", left[0].Name())
 	}
-	ctx, remove := scratch.With(t.Context())
+	ctx, remove := disk.WithScratch(t.Context())
 	for range 3 { // as for three sessions
 		if err := Save(ctx, home, parentID, io.Discard); err != nil {
 			t.Fatal(err)

@@ -19,7 +19,9 @@ func IndexPath(home string) string {
 // Listed is what a client's list of threads has of one.
 type Listed struct {
 	Path string // of the rollout, absolute
-	CWD  string // "" if the list has none
+	// CWD, Provider and Mode, in which its history is kept, are "" if the list has none.
+	CWD, Provider, Mode string
+	Unprovided          bool // it has an empty text as the provider
 }
 
 // Index reads which rollout a home's client keeps for each thread, by thread ids in lower case. It is nil if there is no such
@@ -30,7 +32,7 @@ func Index(ctx context.Context, home string) (map[string]Listed, error) {
 		return nil, err
 	}
 	defer db.Close()
-	cwd := "''"
+	optional := []string{"cwd", "model_provider", "history_mode"}
 	for table, wants := range map[string][]string{"threads": {"id", "rollout_path"}, "backfill_state": {"status"}} {
 		has, err := columns(ctx, db, path, table)
 		if err != nil {
@@ -41,8 +43,10 @@ func Index(ctx context.Context, home string) (map[string]Listed, error) {
 				return nil, fmt.Errorf("%s: %w: no %s.%s", path, ErrSchema, table, c)
 			}
 		}
-		if slices.Contains(has, "cwd") {
-			cwd = "cwd"
+		for i, c := range optional {
+			if table == "threads" && !slices.Contains(has, c) {
+				optional[i] = "NULL"
+			}
 		}
 	}
 	var unfilled int
@@ -55,13 +59,13 @@ func Index(ctx context.Context, home string) (map[string]Listed, error) {
 	index := map[string]Listed{}
 	err = query(ctx, db, path, func(rows *row) error {
 		var id, rollout string
-		var cwd sql.NullString
-		if err := rows.Scan(&id, &rollout, &cwd); err != nil {
+		var cwd, provider, mode sql.NullString
+		if err := rows.Scan(&id, &rollout, &cwd, &provider, &mode); err != nil {
 			return err
 		}
-		index[strings.ToLower(id)] = Listed{rollout, cwd.String}
+		index[strings.ToLower(id)] = Listed{rollout, cwd.String, provider.String, mode.String, provider.Valid && provider.String == ""}
 		return nil
-	}, "SELECT id, rollout_path, "+cwd+" FROM threads")
+	}, "SELECT id, rollout_path, "+strings.Join(optional, ", ")+" FROM threads")
 	if err != nil {
 		return nil, err
 	}

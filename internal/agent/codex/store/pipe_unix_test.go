@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	codexhome "github.com/hist-cli/hist/internal/agent/codex/home"
-	"github.com/hist-cli/hist/internal/regular"
+	"github.com/hist-cli/hist/internal/disk"
 )
 
 // TestPipe: a named pipe in the place of a database, or beside it, is an error: nobody waits for its writer.
@@ -27,7 +27,7 @@ func TestPipe(t *testing.T) {
 		if err := syscall.Mkfifo(path+suffix, 0o600); err != nil {
 			t.Skip(err)
 		}
-		if _, _, err := open(t.Context(), home, codexhome.StateFile, readOnly); !errors.Is(err, regular.ErrOther) {
+		if _, _, err := open(t.Context(), home, codexhome.StateFile, readOnly); !errors.Is(err, disk.ErrOther) {
 			t.Errorf("%q: %v", suffix, err)
 		}
 	}

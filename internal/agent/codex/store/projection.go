@@ -16,6 +16,8 @@ type Projection struct {
 	Offset  int64 // bytes of the uncompressed rollout that have been read
 	Ordinal int64 // of the next record
 	Turns   []Turn
+	Listed  bool   // it has at least one turn, with or without a place
+	Hollow  string // the first turn that it says is completed, and of which it has no item; "" if there is none
 }
 
 // Turn is a turn of a projection: the place of its first record in the rollout.
@@ -50,6 +52,10 @@ func tables(ctx context.Context, db querier, path string) ([]string, error) {
 // row, not only the index, without loading its text.
 const newestItems = "SELECT rollout_ordinal, item_json IS NULL FROM thread_items WHERE thread_id = ? ORDER BY rollout_ordinal DESC LIMIT 64"
 
+// hollowTurn is the query for a turn without items. A turn that was completed has at least its prompt and what came of it.
+const hollowTurn = "SELECT turn_id FROM thread_turns WHERE thread_id = ?1 AND status = 'completed'" +
+	" AND turn_id NOT IN (SELECT turn_id FROM thread_items WHERE thread_id = ?1 AND turn_id IS NOT NULL) ORDER BY rollout_ordinal LIMIT 1"
+
 // Projected reads a rollout's projection; ok is false if it has none.
 func Projected(ctx context.Context, home, rolloutID string) (p Projection, ok bool, err error) {
 	db, path, err := open(ctx, home, historyFile, readOnly)
@@ -71,6 +77,13 @@ func Projected(ctx context.Context, home, rolloutID string) (p Projection, ok bo
 		return p, false, err
 	}
 	has, err := columns(ctx, db, path, "thread_turns")
+	if err == nil {
+		err = query(ctx, db, path, func(rows *row) error { return rows.Scan(&p.Listed) }, "SELECT EXISTS (SELECT 1 FROM thread_turns WHERE thread_id = ?)", rolloutID)
+	}
+	items, itemsErr := columns(ctx, db, path, "thread_items")
+	if err == nil && itemsErr == nil && slices.Contains(has, "status") && slices.Contains(items, "turn_id") {
+		err = query(ctx, db, path, func(rows *row) error { return rows.Scan(&p.Hollow) }, hollowTurn, rolloutID)
+	}
 	if err != nil || !slices.Contains(has, "rollout_byte_offset") { // the first versions did not store the places of turns
 		return p, err == nil, err
 	}

@@ -74,11 +74,13 @@ func lastWhole(ctx context.Context, tx *sql.Tx, path string, have []string, roll
 	}
 	row := tx.QueryRowContext(ctx, `SELECT rollout_end_byte_offset, rollout_end_ordinal + 1 FROM thread_turns
 		WHERE thread_id = ? AND rollout_end_byte_offset <= ? AND rollout_end_ordinal >= rollout_ordinal ORDER BY rollout_end_byte_offset DESC LIMIT 1`, rolloutID, offset)
-	switch err := row.Scan(&at.offset, &at.ordinal); {
-	case errors.Is(err, sql.ErrNoRows):
+	if err := row.Scan(&at.offset, &at.ordinal); errors.Is(err, sql.ErrNoRows) {
 		return at, false, nil
-	case err != nil:
-		return at, false, fmt.Errorf("reading %s: %w", path, named(err))
+	} else if err != nil {
+		if err = named(err); errors.Is(err, ErrSchema) {
+			return at, false, nil
+		}
+		return at, false, fmt.Errorf("reading %s: %w", path, err)
 	}
 	// A turn or an item that is on both sides of the end, and items of a live talk, which are in another order.
 	across := []string{

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/scratch"
+	"github.com/hist-cli/hist/internal/disk"
 )
 
 // TestDamagedRows: it is told of each thread of a list whether its row can be read.
@@ -34,7 +34,7 @@ func TestDamagedRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	unread := func() (damaged int) {
-		ctx, remove := scratch.With(t.Context())
+		ctx, remove := disk.WithScratch(t.Context())
 		defer remove()
 		for i := range threads {
 			switch err := ReadRow(ctx, home, id(i)); {

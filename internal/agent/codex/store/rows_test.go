@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/scratch"
+	"github.com/hist-cli/hist/internal/disk"
 )
 
 // projectionTables is the form of the client's tables (0.169.0), without indexes.
@@ -251,7 +251,7 @@ func TestUnknownSchemaIsLeftAlone(t *testing.T) {
 // TestShared: who reads with a shared connection gets what who asks once gets, of a database that has come, gone or changed since, too.
 func TestShared(t *testing.T) {
 	home := projectedHome(t)
-	ctx, remove := scratch.With(t.Context())
+	ctx, remove := disk.WithScratch(t.Context())
 	defer remove()
 	same := func() (there bool) {
 		t.Helper()
@@ -268,7 +268,7 @@ func TestShared(t *testing.T) {
 	if !same() {
 		t.Fatal("there is no projection")
 	}
-	if p, _ := scratch.Shared(ctx, newPool); len(p.idle[filepath.Join(home, historyFile)]) != 1 {
+	if p, _ := disk.Shared(ctx, newPool); len(p.idle[filepath.Join(home, historyFile)]) != 1 {
 		t.Error("it is opened each time")
 	}
 	_, sum := saved(t, home, parentID)

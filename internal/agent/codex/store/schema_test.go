@@ -82,18 +82,24 @@ func TestHugeCells(t *testing.T) {
 // A list that is longer than any client's is not read.
 func TestManyThreads(t *testing.T) {
 	t.Setenv("CODEX_SQLITE_HOME", "")
-	home := t.TempDir()
-	runIn(t, home, "state_5.sqlite", "CREATE TABLE threads (id TEXT PRIMARY KEY, rollout_path TEXT, cwd TEXT, title TEXT, source TEXT, cli_version TEXT, updated_at INTEGER, archived INTEGER)",
-		"CREATE TABLE backfill_state (status TEXT)", "INSERT INTO backfill_state VALUES ('complete')",
-		fmt.Sprintf("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c LIMIT %d) INSERT INTO threads SELECT 'id'||x, '/x', '/', '', 'cli', '', 1, 0 FROM c", maxRows+1))
-	if _, err := Index(t.Context(), home); !errors.Is(err, ErrSchema) {
+	threads := func(n int, title string) (home string) {
+		home = t.TempDir()
+		runIn(t, home, "state_5.sqlite", "CREATE TABLE threads (id TEXT, rollout_path TEXT, cwd TEXT, title TEXT, source TEXT, cli_version TEXT, updated_at INTEGER, archived INTEGER)",
+			"CREATE TABLE backfill_state (status TEXT)", "INSERT INTO backfill_state VALUES ('complete')",
+			fmt.Sprintf("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c LIMIT %d) INSERT INTO threads SELECT 'id'||x, '/x', '/', %s, 'cli', '', 1, 0 FROM c", n, title))
+		return home
+	}
+	if list, err := Threads(t.Context(), threads(4, "''")); err != nil || len(list) != 4 {
+		t.Error(list, err)
+	}
+	many := threads(maxRows+1, "''")
+	if _, err := Index(t.Context(), many); !errors.Is(err, ErrSchema) {
 		t.Error(err)
 	}
-	if _, err := Threads(t.Context(), home); !errors.Is(err, ErrSchema) {
+	if _, err := Threads(t.Context(), many); !errors.Is(err, ErrSchema) {
 		t.Error(err)
 	}
-	runIn(t, home, "state_5.sqlite", "DELETE FROM threads WHERE id NOT IN ('id1', 'id2', 'id3', 'id4')", "UPDATE threads SET title = CAST(zeroblob(30000000) AS TEXT)")
-	if _, err := Threads(t.Context(), home); !errors.Is(err, ErrSchema) { // each is short enough, all are not
+	if _, err := Threads(t.Context(), threads(4, "CAST(zeroblob(30000000) AS TEXT)")); !errors.Is(err, ErrSchema) { // each is short enough, all are not
 		t.Error(err)
 	}
 }
@@ -159,5 +165,46 @@ func runIn(t *testing.T, home, file string, statements ...string) {
 		if _, err := db.Exec(s); err != nil {
 			t.Fatalf("%s: %v", s, err)
 		}
+	}
+}
+
+// A value of another type than clients write is no error of the driver's: the database is one of unknown form, or what does not fit is not
+// used; and rows with it are cleared and brought back like any other.
+func TestOddValues(t *testing.T) {
+	untyped := func(table string) string {
+		return "CREATE TABLE q AS SELECT * FROM " + table + "; DROP TABLE " + table + "; ALTER TABLE q RENAME TO " + table + "; UPDATE " + table + " SET "
+	}
+	state, turns, items := untyped("thread_history_projection_state"), untyped("thread_turns"), untyped("thread_items")
+	for _, odd := range []string{
+		state + "next_rollout_byte_offset = NULL", state + "next_rollout_ordinal = 'abc'", state + "next_rollout_byte_offset = 1e300",
+		turns + "rollout_byte_offset = 'abc'", turns + "rollout_end_ordinal = 9223372036854775807", turns + "turn_id = NULL", turns + "status = NULL", turns + "rollout_end_byte_offset = x'00'",
+		items + "rollout_ordinal = 'abc'", items + "item_json = NULL", items + "updated_at_ordinal = NULL", items + "item_id = NULL", items + "item_json = x'ff'",
+	} {
+		t.Run(odd, func(t *testing.T) {
+			home := projectedHome(t, odd+" WHERE thread_id = '"+parentID+"'")
+			_, _, err := Projected(t.Context(), home, parentID)
+			_, _, names := KeptNames(t.Context(), home, parentID)
+			kept, list := KeptItems(t.Context(), home, parentID)
+			_, texts := KeptText(t.Context(), home, parentID, kept, 1<<20)
+			for _, err := range []error{err, names, list, texts} {
+				if err != nil && (!errors.Is(err, ErrSchema) || strings.Contains(err.Error(), "Scan")) {
+					t.Errorf("read: %v", err)
+				}
+			}
+			before, sum := saved(t, home, parentID)
+			others, _ := saved(t, home, childID)
+			if _, err := Rewind(t.Context(), home, parentID, sum, 1500); err != nil {
+				t.Fatalf("rewound: %v", err)
+			}
+			if ok, err := Restore(t.Context(), home, parentID, "", strings.NewReader(before)); err != nil || !ok {
+				t.Errorf("restored: %v", err)
+			}
+			if now, _ := saved(t, home, parentID); now != before {
+				t.Errorf("changed:\n%s", now)
+			}
+			if now, _ := saved(t, home, childID); now != others {
+				t.Errorf("the other rollout changed:\n%s", now)
+			}
+		})
 	}
 }

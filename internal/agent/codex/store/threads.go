@@ -149,6 +149,9 @@ func Enlist(ctx context.Context, home, original string, copied agent.Copied) (bo
 		case "title", "first_user_message", "preview":
 			value = `CASE WHEN "` + c + `" = '' THEN ? ELSE "` + c + `" END`
 			args = append(args, copied.Prompt)
+		case "history_mode": // the original's may be wrong, and then its client reads no turn
+			value = `coalesce(nullif(?, ''), "history_mode")`
+			args = append(args, copied.Mode)
 		case "archived", "is_pinned":
 			value = "0"
 		case "archived_at":

@@ -8,11 +8,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/pi"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/surgery"
 )
@@ -24,7 +26,6 @@ type Surgeon struct{}
 type tree struct {
 	s     *surgery.Session
 	byID  map[string]*session.Record
-	order map[*session.Record]int
 	chain []*session.Record // from the leaf up
 	on    map[*session.Record]bool
 }
@@ -33,17 +34,14 @@ func member(rec *session.Record, path string) string { return gjson.GetBytes(rec
 
 // newTree follows the chain up from the newest record before a place in the file.
 func newTree(s *surgery.Session, before int) *tree {
-	t := &tree{s: s, byID: map[string]*session.Record{}, order: map[*session.Record]int{}, on: map[*session.Record]bool{}}
+	t := &tree{s: s, byID: map[string]*session.Record{}}
 	var leaf *session.Record
 	for i := range s.Records {
-		rec := &s.Records[i]
-		t.order[rec] = i
-		if rec.Kind == session.Unreadable || rec.Kind == session.Header {
-			continue
-		}
-		t.byID[member(rec, "id")] = rec
-		if i < before {
-			leaf = rec
+		if rec := &s.Records[i]; rec.Kind != session.Unreadable && rec.Kind != session.Header {
+			t.byID[member(rec, "id")] = rec
+			if i < before {
+				leaf = rec
+			}
 		}
 	}
 	t.follow(leaf)
@@ -78,27 +76,19 @@ func (sur Surgeon) Slim(s *surgery.Session, opts surgery.SlimOptions) (*surgery.
 	t := newTree(s, len(s.Records))
 	off := plan.Group("off-the-chain", "it is on no way to what is sent: a branch that was left, or what a compaction has replaced")
 	second := plan.Group("second-copies", "details of a tool's result, for the client's view: the model is not sent them")
+	if at := slices.IndexFunc(t.chain, func(rec *session.Record) bool { return rec.Type == "compaction" }); at >= 0 && opts.Level != surgery.Exact {
+		kept := slices.Index(t.chain, t.byID[member(t.chain[at], "firstKeptEntryId")])
+		t.chain = t.chain[:max(at, kept)+1]
+	}
 	stays := map[*session.Record]bool{}
-	root := (*session.Record)(nil)
-	for _, rec := range t.chain { // from the leaf up to what the last compaction keeps
-		stays[rec], root = true, rec
-		if rec.Type == "compaction" && opts.Level != surgery.Exact {
-			kept := t.byID[member(rec, "firstKeptEntryId")]
-			if kept == nil || !t.on[kept] || t.order[kept] > t.order[rec] {
-				break
-			}
-			for up := rec; up != kept; up = root {
-				root = t.byID[member(up, "parentId")]
-				stays[root] = true
-			}
-			break
-		}
+	for _, rec := range t.chain {
+		stays[rec] = true
 	}
 	for i := range s.Records {
 		rec := &s.Records[i]
 		switch {
 		case rec.Kind == session.Unreadable, rec.Kind == session.Header, rec.Type == "session_info":
-		case !stays[rec] && t.mayGo(rec, stays):
+		case !stays[rec] && !(rec.Type == "label" && stays[t.byID[member(rec, "targetId")]]): // a bookmark of what stays
 			off.Drop(rec)
 		case opts.Level != surgery.Exact && rec.Kind == session.Output:
 			if v, ok := surgery.At(rec.Raw, "message.details"); ok && len(v.Raw) > 64 {
@@ -126,11 +116,6 @@ func (sur Surgeon) Slim(s *surgery.Session, opts surgery.SlimOptions) (*surgery.
 	return plan, nil
 }
 
-// mayGo is false for bookmarks of what stays.
-func (t *tree) mayGo(rec *session.Record, stays map[*session.Record]bool) bool {
-	return rec.Type != "label" || !stays[t.byID[member(rec, "targetId")]]
-}
-
 // roots hangs what stays on the next record above it that stays, where the one between goes.
 func (t *tree) roots(plan *surgery.Plan, stays func(*session.Record) bool) {
 	g := plan.Group("new-roots", "the record that it hangs on goes: it is hung on the next one above that stays")
@@ -141,7 +126,7 @@ func (t *tree) roots(plan *surgery.Plan, stays func(*session.Record) bool) {
 			continue
 		}
 		up := t.byID[v.String()]
-		for n := 0; up != nil && !stays(up) && n < len(t.s.Records); n++ {
+		for n := len(t.byID); n > 0 && up != nil && !stays(up); n-- {
 			up = t.byID[member(up, "parentId")]
 		}
 		by := []byte("null")
@@ -295,9 +280,7 @@ func (Surgeon) Media(rec *session.Record) (list []surgery.Medium) {
 	content.ForEach(func(_, b gjson.Result) bool {
 		switch typ := b.Get("type").String(); {
 		case typ == "image":
-			list = append(list, surgery.Medium{Value: surgery.Value{Result: b, Start: b.Index, End: b.Index + len(b.Raw)}, Image: true, Note: func(text string) []byte {
-				return append(append([]byte(`{"type":"text","text":`), surgery.Quote(text)...), '}')
-			}})
+			list = append(list, surgery.Medium{Value: surgery.Value{Result: b, Start: b.Index, End: b.Index + len(b.Raw)}, Image: true, Note: surgery.TextBlock})
 		case typ == "text" && rec.Kind == session.Output:
 			v := b.Get("text")
 			list = append(list, surgery.Medium{Value: surgery.Value{Result: v, Start: v.Index, End: v.Index + len(v.Raw)}, Note: surgery.Quote})
@@ -310,29 +293,19 @@ func (Surgeon) Media(rec *session.Record) (list []surgery.Medium) {
 // Compose writes a session of pi that says what another agent's said: the records that its client needs, and no more.
 func (Surgeon) Compose(h *surgery.Handoff, thread, cwd string, now time.Time) []byte {
 	var b bytes.Buffer
-	at := now.Add(-time.Duration(len(h.Steps)) * time.Millisecond).UTC()
+	at, up, n := now.Add(-time.Duration(len(h.Steps))*time.Millisecond).UTC(), []byte("null"), 0
 	stamp := func() string { return at.Format("2006-01-02T15:04:05.000Z") }
 	fmt.Fprintf(&b, `{"type":"session","version":3,"id":%s,"timestamp":%q,"cwd":%s}`+"\n", surgery.Quote(thread), stamp(), surgery.Quote(cwd))
-	up, n := "", 0
 	say := func(m map[string]any) {
 		at = at.Add(time.Millisecond)
 		n++
-		id := newID(thread, fmt.Sprint(n))
+		id := surgery.Quote(newID(thread, fmt.Sprint(n)))
 		m["timestamp"] = at.UnixMilli()
-		var text bytes.Buffer
-		enc := json.NewEncoder(&text)
-		enc.SetEscapeHTML(false)
-		enc.Encode(m) //nolint:errcheck // texts, numbers and lists of those
-		parent := "null"
-		if up != "" {
-			parent = string(surgery.Quote(up))
-		}
-		fmt.Fprintf(&b, `{"type":"message","id":%q,"parentId":%s,"timestamp":%q,"message":%s}`+"\n", id, parent, stamp(), bytes.TrimSpace(text.Bytes()))
+		fmt.Fprintf(&b, `{"type":"message","id":%s,"parentId":%s,"timestamp":%q,"message":%s}`+"\n", id, up, stamp(), surgery.JSON(m))
 		up = id
 	}
 	answer := func(stop string, blocks ...any) {
-		zero := map[string]any{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0, "cost": map[string]int{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0}}
-		say(map[string]any{"role": "assistant", "content": blocks, "api": "hist", "provider": "hist", "model": "handed-over", "usage": zero, "stopReason": stop})
+		say(map[string]any{"role": "assistant", "content": blocks, "api": "hist", "provider": "hist", "model": "handed-over", "usage": json.RawMessage(pi.NoUsage), "stopReason": stop})
 	}
 	for i := 0; i < len(h.Steps); {
 		s := &h.Steps[i]

@@ -1,0 +1,41 @@
+package codex
+
+import (
+	"testing"
+
+	"github.com/hist-cli/hist/internal/agent"
+)
+
+// TestExplain: what the client's own errors say of the session, as reports have them.
+func TestExplain(t *testing.T) {
+	for text, want := range map[string]struct {
+		verdict agent.Verdict
+		same    string
+	}{
+		"cannot resume running thread 01a1 with stale path: requested `/srv/sessions/a.jsonl`, active `/srv/archived_sessions/a.jsonl`": {agent.InUse, agent.Later},
+		"cannot resume running thread 01a1 with mismatched path: requested `C:\\a.jsonl`, active `\\\\?\\C:\\a.jsonl`":                  {agent.InUse, agent.Later},
+		"thread-store internal error: rollout migration failed: thread 01a1 is missing its SQLite metadata":                             {agent.Incompatible, agent.Never},
+		"Invalid request: AbsolutePathBuf deserialized without a base path":                                                             {agent.Incompatible, agent.Never},
+		"failed to open state db: migration 1 was previously applied but has been modified":                                             {agent.Incompatible, agent.Never},
+		"failed to open state db: migration 21 was previously applied but is missing in the resolved migrations":                        {agent.ClientTooOld, agent.AfterUpgrade},
+		"failed to initialize sqlite state runtime: timed out waiting for state db backfill at /srv after 30s (status: running)":        {agent.Resumable, agent.Later},
+		"failed to initialize sqlite state runtime under /srv":                                                                          {agent.Incompatible, agent.Never},
+		"turn/start failed: thread not found: 01a1edfd-e191-74b0-9003-79b97f4a7c15":                                                     {agent.Resumable, agent.AfterUpgrade},
+		"thread/read error -32600: thread not loaded: 01a1edfd-e191-74b0-9003-79b97f4a7c15":                                             {agent.Resumable, agent.AfterUpgrade},
+		"unsupported operation: no thread with id: 01a1edfd-e191-74b0-9003-79b97f4a7c15":                                                {agent.Resumable, agent.AfterUpgrade},
+		"thread 01a1 is not materialized yet; includeTurns is unavailable before first user message":                                    {agent.Resumable, agent.Now},
+		"Agent thread 01a1edfd-e191-74b0-9003-79b97f4a7c15 is no longer available.":                                                     {agent.Incompatible, agent.Never},
+		"error returned from database: (code: 5) database is locked":                                                                    {agent.Resumable, agent.Later},
+		"paginated rollout path `/srv/real.jsonl` does not have a canonical rollout filename":                                           {agent.NotFound, agent.Never},
+		"This chat uses model provider “”, which is no longer configured.":                                                              {agent.Incompatible, agent.Never},
+		"rollout files are missing from the state DB":                                                                                   {agent.Resumable, agent.Now},
+		"paginated threads do not support initialTurnsPage; use turnsBackwardsCursor and itemsBackwardsCursor":                          {agent.Incompatible, agent.AfterUpgrade},
+		"failed to archive thread: The system cannot find the file specified. (os error 2)":                                             {agent.Incompatible, agent.Never},
+		"stream did not contain valid UTF-8 (code -32603)":                                                                              {agent.Repairable, agent.Never},
+	} {
+		m := explain(text)
+		if m == nil || m.Verdict != want.verdict || m.Same != want.same || m.Step == "" {
+			t.Errorf("%s: %+v, want %+v", text, m, want)
+		}
+	}
+}

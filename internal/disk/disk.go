@@ -1,0 +1,38 @@
+// Package disk is what hist asks of a file system besides sessions: files of a client, but only regular ones, because opening a named pipe
+// could wait for ever and a device may have no end; the directory of hist's own state; temporary directories that a command shares. In: a
+// path or the environment. Out: an open file, or a directory. It imports no other package of hist.
+package disk
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// ErrOther says that the path leads to a directory, a named pipe, a socket or a device.
+var ErrOther = errors.New("not a regular file")
+
+// Open opens a regular file, or a symbolic link to one, for reading. Its errors are ErrOther and those of os.Open.
+func Open(path string) (*os.File, error) {
+	if err := Check(path); err != nil {
+		return nil, err
+	}
+	return os.Open(path)
+}
+
+// Check says whether a path leads to a regular file. Its errors are ErrOther and those of os.Stat.
+func Check(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: path, Err: ErrOther}
+	}
+	return err
+}
+
+// ReadFile is os.ReadFile for regular files only. Its errors are ErrOther and those of os.ReadFile.
+func ReadFile(path string) ([]byte, error) {
+	if err := Check(path); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}

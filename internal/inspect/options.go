@@ -1,0 +1,77 @@
+package inspect
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/lint"
+)
+
+// freshFor is how long after its last change an empty file may still be about to get its first record.
+const freshFor = 3 * time.Second
+
+// Options gathers what is known of a session besides its bytes: its name, its home ("" if it lies in none), who uses it. by are the versions
+// of the clients that will resume it, by the agents' names. Of a session that was read from a pipe nothing is known.
+func Options(src *source.Source, home string, by map[string]string) lint.Options {
+	opts := AtRest(src, home, by)
+	opts.Live = Live(src, opts)
+	return opts
+}
+
+// Live says whether somebody is using the session of these options.
+func Live(src *source.Source, opts lint.Options) bool {
+	if src.Real == "" {
+		return false
+	}
+	busy, err := all.InUse(src.Real, opts.Home, opts.Name.ThreadID)
+	return err == nil && busy != nil
+}
+
+// AtRest is Options without looking whether somebody is using the session.
+func AtRest(src *source.Source, home string, by map[string]string) lint.Options {
+	opts := lint.Options{For: by}
+	if src.Real == "" {
+		return opts
+	}
+	opts.Name, opts.Home, opts.Kept, opts.Listed = lint.NameOf(src.Real, home != ""), home, Kept, Listed
+	opts.Name.Linked = home != "" && lint.NameOf(src.Path, true).Canonical
+	opts.Fresh = src.Info.Size() == 0 && time.Since(src.Info.ModTime()) < freshFor
+	opts.SiblingVersion = func() string { return siblingVersion(src.Real) }
+	return opts
+}
+
+// siblingVersion returns the client version of the newest other session in a file's directory.
+func siblingVersion(path string) string {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return ""
+	}
+	slices.Reverse(entries) // names begin with the time
+	for _, e := range entries {
+		if !lint.NameOf(e.Name(), true).Canonical || filepath.Ext(e.Name()) == ".zst" || e.Name() == filepath.Base(path) || !e.Type().IsRegular() {
+			continue
+		}
+		if v := headerVersion(filepath.Join(filepath.Dir(path), e.Name())); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+func headerVersion(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	line, err := jsonl.NewReader(f).Next()
+	if a := all.ByName(filepath.Base(path)); err == nil && a != nil {
+		return a.About(line.Raw).Info.Version
+	}
+	return ""
+}

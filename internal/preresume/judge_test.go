@@ -1,0 +1,37 @@
+package preresume
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hist-cli/hist/internal/glance"
+)
+
+// TestNotFoundButThere: where the client said that there is no such session, and there is one without damage, the reason does not
+// deny the file.
+func TestNotFoundButThere(t *testing.T) {
+	hint := Explain("No conversation found with session ID: 7c1f0b1e-5a0e-4d53-9a6b-0f5d3f6f2a11")
+	if hint == nil {
+		t.Fatal("the error is not known")
+	}
+	for want, a := range map[string]*Answer{
+		"its directory /gone is gone":              {Complete: true, CWD: "/gone", CWDMissing: true, Error: hint},
+		"it was started elsewhere":                 {Complete: true, CWD: "/there", Error: hint},
+		"the error says: the client found no file": {Error: hint},
+	} {
+		if got := a.said(); !strings.Contains(got, want) {
+			t.Errorf("%q, want it to hold %q", got, want)
+		}
+	}
+}
+
+// TestLargeSession: an error that passes by itself may come from the size of a large session, of a small one not.
+func TestLargeSession(t *testing.T) {
+	for size, want := range map[int64]bool{large: false, large + 1: true} {
+		a := &Answer{Size: size, Thread: "THREAD", Error: Explain("unexpected status 503 Service Unavailable"), session: &glance.Session{}}
+		a.withError(Request{})
+		if got := strings.Contains(a.Warning, "hist slim THREAD"); got != want {
+			t.Errorf("%d bytes: %q", size, a.Warning)
+		}
+	}
+}
