@@ -91,27 +91,94 @@ func (c *screen) text() string {
 	return strings.TrimSpace(c.seen.String())
 }
 
-// shows waits until one of some texts stands on the screen, and returns it.
-func (c *screen) shows(t *testing.T, texts ...string) string {
-	t.Helper()
-	for range 300 {
+// sees is the first of some texts that stands on the screen within a time, "" if none does.
+func (c *screen) sees(within time.Duration, texts ...string) string {
+	for end := time.Now().Add(within); ; time.Sleep(100 * time.Millisecond) {
 		now := c.text()
 		for _, text := range texts {
 			if strings.Contains(now, text) {
 				return text
 			}
 		}
-		time.Sleep(100 * time.Millisecond)
+		if time.Now().After(end) {
+			return ""
+		}
 	}
-	t.Fatalf("%q is not on the screen:\n%s", texts, c.text())
-	return ""
 }
 
-// types types a line. The client takes what comes too fast for something pasted.
-func (c *screen) types(text string) {
-	for _, part := range []string{text, "\r"} {
-		c.tty.WriteString(part) //nolint:errcheck // what is on the screen tells
+// patience is how long a test waits for what a client shows; a key that a busy client has missed is pressed again after a tenth of it.
+const patience = 40 * time.Second
+
+// shows waits until one of some texts stands on the screen, and returns it.
+func (c *screen) shows(t *testing.T, texts ...string) string {
+	t.Helper()
+	seen := c.sees(patience, texts...)
+	if seen == "" {
+		t.Fatalf("%q is not on the screen:\n%s", texts, c.text())
+	}
+	return seen
+}
+
+// presses presses a key until one of some texts stands on the screen, and returns it.
+func (c *screen) presses(t *testing.T, key string, texts ...string) string {
+	t.Helper()
+	for range 10 {
+		c.tty.WriteString(key) //nolint:errcheck // what is on the screen tells
+		if seen := c.sees(patience/10, texts...); seen != "" {
+			return seen
+		}
+	}
+	return c.shows(t, texts...)
+}
+
+// asks types a prompt and waits for the answer. What is typed too fast the client takes for something pasted, with the Enter behind it.
+func (c *screen) asks(t *testing.T, prompt, answer string) {
+	t.Helper()
+	c.tty.WriteString(prompt) //nolint:errcheck // the next line waits for it
+	c.shows(t, prompt)
+	time.Sleep(time.Second)
+	c.presses(t, "\r", answer)
+}
+
+// leaves ends the client.
+func (c *screen) leaves(t *testing.T) {
+	t.Helper()
+	ended := make(chan struct{})
+	go func() {
+		c.cmd.Wait() //nolint:errcheck // its exit code does not matter
+		close(ended)
+	}()
+	c.tty.WriteString("/exit") //nolint:errcheck // whether it ends tells
+	for range 10 {
 		time.Sleep(time.Second)
+		c.tty.WriteString("\r") //nolint:errcheck // the same
+		select {
+		case <-ended:
+			return
+		case <-time.After(patience / 10):
+		}
+	}
+	t.Fatalf("the client does not end:\n%s", c.text())
+}
+
+// begun is the client at a terminal, waiting for a prompt. The first one in a home tells of a newer model, some moments after it has begun.
+// On a busy machine the client may end at once; then the next one is taken.
+func (h *Home) begun(t *testing.T, first bool, args ...string) *screen {
+	t.Helper()
+	const tooSlow, newModel, waits = "timed out discarding buffered terminal input", "Use existing model", "Ask Codex"
+	for {
+		c := h.chat(t, args...)
+		seen := c.shows(t, tooSlow, newModel, waits)
+		if seen == waits && first {
+			seen = c.shows(t, tooSlow, newModel)
+		}
+		if seen == newModel {
+			first = false
+			seen = c.presses(t, "\x1b", tooSlow, waits)
+		}
+		if seen == waits {
+			return c
+		}
 	}
 }
 
@@ -137,14 +204,9 @@ func TestDaemon(t *testing.T) {
 	defer stop()
 	h.Server.Queue(Reply{Items: []Item{Message("m", "first answer")}})
 
-	c := h.chat(t)
-	c.shows(t, "Use existing model")
-	c.types("\x1b")
-	c.shows(t, "Ask Codex")
-	c.types("hello there")
-	c.shows(t, "first answer")
-	c.types("/exit")
-	c.cmd.Wait() //nolint:errcheck // its exit code does not matter
+	c := h.begun(t, true)
+	c.asks(t, "hello there", "first answer")
+	c.leaves(t)
 	rollouts := h.Rollouts()
 	if len(rollouts) != 1 {
 		t.Fatalf("%d sessions", len(rollouts))
@@ -182,15 +244,13 @@ func TestDaemon(t *testing.T) {
 	h.Server.Queue(Reply{Items: []Item{Message("m", "second answer")}})
 	c = h.chat(t, "resume", "--include-non-interactive", id)
 	c.shows(t, "first answer") // it shows what its database has
-	c.types("go on")
-	c.shows(t, "second answer")
+	c.asks(t, "go on", "second answer")
 	for _, r := range h.Server.Requests() {
 		if strings.Contains(string(r.Body), "hello there") {
 			t.Error("the daemon still sends what is not in the file any more")
 		}
 	}
-	c.types("/exit")
-	c.cmd.Wait() //nolint:errcheck // its exit code does not matter
+	c.leaves(t)
 	stop()
 	if busy, err := home.InUse(rollouts[0], h.Codex, id); busy != nil || err != nil {
 		t.Errorf("after the daemon's end: %+v, %v", busy, err)

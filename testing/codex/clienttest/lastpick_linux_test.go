@@ -23,26 +23,15 @@ func TestLastAtATerminal(t *testing.T) {
 	}
 	defer h.codex(t, "app-server", "daemon", "stop")
 
+	first := true
 	// says has a person say something at a terminal, and returns the id of the session in which it is then.
-	told := false
 	says := func(prompt string, args ...string) string {
 		t.Helper()
 		h.Server.Queue(Reply{Items: []Item{Message("m", "answer to "+prompt)}})
-		const tooSlow = "timed out discarding buffered terminal input" // with that the client ends on a busy machine, before it has begun
-		c := h.chat(t, args...)
-		for c.shows(t, "Use existing model", "Ask Codex", tooSlow) == tooSlow {
-			c = h.chat(t, args...)
-		}
-		if !told { // of a newer model, once
-			c.shows(t, "Use existing model")
-			c.types("\x1b")
-			told = true
-		}
-		c.shows(t, "Ask Codex")
-		c.types(prompt)
-		c.shows(t, "answer to "+prompt)
-		c.types("/exit")
-		c.cmd.Wait() //nolint:errcheck // its exit code does not matter
+		c := h.begun(t, first, args...)
+		first = false
+		c.asks(t, prompt, "answer to "+prompt)
+		c.leaves(t)
 		for _, path := range h.Rollouts() {
 			if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), prompt) {
 				id, err := SessionID(path)

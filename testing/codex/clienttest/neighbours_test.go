@@ -12,7 +12,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 	"github.com/hist-cli/hist/repair"
@@ -58,7 +58,7 @@ func beside(t *testing.T, h *Home, path string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := homes.Open(t.Context(), h.Codex)
+	in := inspect.OpenHome(t.Context(), h.Codex)
 	var names []string
 	add := func(found []lint.Finding, err error) {
 		t.Helper()
@@ -123,6 +123,52 @@ func TestResumeUnlisted(t *testing.T) {
 		if refused := !versionLess(bin.Version, "0.145.0"); refused != (len(res.Requests) == 0) {
 			t.Errorf("moved: refused: %v, want %v: %s", !refused, refused, res.Stderr)
 		}
+	})
+}
+
+// A paginated session that the list has as one in the old form is read by no client from 0.169 on at a terminal. Its repaired copy is
+// listed rightly, and resumes.
+func TestResumeListedInTheOldForm(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	clientsSince(t, "0.171.0", func(t *testing.T, bin Binary) {
+		h, path, id := recorded(t, bin, "clean")
+		whole := sent(t, h, id)
+		execute(t, h, "state_5.sqlite", "UPDATE threads SET history_mode = 'legacy'")
+		wants(t, "old form", beside(t, h, path), "index-stale")
+		if res := h.Resume(t.Context(), id, Prompt); len(res.Requests) > 0 || !strings.Contains(res.Stderr, "list_turns is not supported") {
+			t.Errorf("it resumes: %+v", res)
+		}
+		rep := repairFile(t, h, path, repair.NewThread)
+		wants(t, "the copy", beside(t, h, rep.Target), "")
+		if c := Compare(Input(whole.Requests[0].Body), Input(sent(t, h, rep.Thread).Requests[0].Body)); !c.OrderKept || c.Sent < c.Clean {
+			t.Errorf("the copy sends other items: %+v", c)
+		}
+	})
+}
+
+// A session whose model provider config.toml does not have any more is resumed by no client from 0.169 on, whatever it is told;
+// a fork of it goes on with the provider of config.toml.
+func TestResumeWithoutItsProvider(t *testing.T) {
+	clientsSince(t, "0.171.0", func(t *testing.T, bin Binary) {
+		h, path, id := recorded(t, bin, "clean")
+		refused := func(when string, found ...string) {
+			t.Helper()
+			wants(t, when, beside(t, h, path), strings.Join(found, " "))
+			if res := h.Again(t.Context(), id, "-c", "model_provider=mock", Prompt); len(res.Requests) > 0 || !strings.Contains(res.Stderr, "no longer configured") {
+				t.Errorf("%s: it resumes: %+v", when, res)
+			}
+		}
+		execute(t, h, "state_5.sqlite", "UPDATE threads SET model_provider = 'gone'")
+		refused("in its row", "provider-missing")
+		execute(t, h, "state_5.sqlite", "DELETE FROM threads")
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, bytes.ReplaceAll(text, []byte(`"mock"`), []byte(`"gone"`)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		refused("in the file", "provider-missing", "index-missing")
 	})
 }
 
