@@ -7,12 +7,15 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"github.com/hist-cli/hist/internal/publish"
 )
 
 // builtIn is where the tests of this package have hist built.
 var builtIn string
 
 func TestMain(m *testing.M) {
+	publish.Sync = publish.NoSync // no power is lost here
 	var err error
 	if builtIn, err = os.MkdirTemp("", "hist-docs-"); err != nil {
 		panic(err)
