@@ -140,16 +140,19 @@ func named(home, id, extension string, folders ...string) (paths []string) {
 func idOf(path string) string { return strings.TrimSuffix(filepath.Base(path), format.Extension) }
 
 // Doubles are the files of the same name in other projects' folders: a project that was moved or copied leaves one.
-func Doubles(path, home string) []string {
-	if !format.IsID(idOf(path)) || filepath.Base(filepath.Dir(filepath.Dir(path))) != projects { // of one that the client does not read a finding says so
+func Doubles(path, home string) (paths []string) {
+	mine, err := os.Stat(path)
+	if err != nil || !format.IsID(idOf(path)) || filepath.Base(filepath.Dir(filepath.Dir(path))) != projects { // of one that the client does not read a finding says so
 		return nil
 	}
-	paths := named(home, idOf(path), format.Extension, "*")
-	mine, err := os.Stat(path)
-	return slices.DeleteFunc(paths, func(p string) bool {
-		info, none := os.Stat(p)
-		return err != nil || none != nil || os.SameFile(mine, info)
-	})
+	folders, _ := os.ReadDir(filepath.Join(home, projects)) // what can't be listed has none
+	for _, folder := range folders {
+		double := filepath.Join(home, projects, folder.Name(), filepath.Base(path))
+		if info, err := os.Stat(double); err == nil && !os.SameFile(mine, info) {
+			paths = append(paths, double)
+		}
+	}
+	return paths
 }
 
 // shutBelow says why a directory, or one in it, may not be read; nil if all may.

@@ -217,7 +217,7 @@ func (c *ordinalChecker) lone(gap *numberGap) bool {
 				c.losses = append(c.losses, f.Pos)
 			}
 		}
-		sort.Slice(c.losses, func(i, j int) bool { return c.losses[i].Less(c.losses[j]) })
+		slices.SortFunc(c.losses, session.Pos.Compare)
 	}
 	i := sort.Search(len(c.losses), func(i int) bool { return !c.losses[i].Less(odd.turn) })
 	return i == len(c.losses) || gap.at.Less(c.losses[i])
