@@ -105,7 +105,7 @@ func Open(path string) (*Source, error) {
 	s.size = s.Info.Size()
 	var head io.Reader = io.NewSectionReader(f, 0, s.size)
 	if s.size <= fewBytes {
-		if s.held, err = io.ReadAll(head); err != nil {
+		if s.held, err = ReadAll(head, s.size); err != nil {
 			return nil, explain(path, err)
 		}
 		head = bytes.NewReader(s.held)

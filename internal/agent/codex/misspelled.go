@@ -61,10 +61,12 @@ var itemNames = func() (names []string) {
 // spelled is a quick check that nearly all records pass, using fields that are already known.
 func spelled(rec *session.Record) bool {
 	switch {
+	case rec.Kind == session.Header: // neither half of "history_base" is there
+		return !bytes.Contains(rec.Raw, []byte(`"history_b`)) && !bytes.Contains(rec.Raw, []byte(`ase":`))
 	case rec.Type == "" || rec.Type == "response_item":
 		return string(Literal(rec, FieldType)) == "event_msg"
 	case !strings.HasPrefix(rec.Type, "response_item/"):
-		return rec.Type != "compacted" && rec.Kind != session.Header
+		return rec.Type != "compacted"
 	case rec.Type == "response_item/function_call" && len(Field(rec, FieldNamespace)) == 0 && (bytes.Contains(rec.Raw, []byte(`pace":`)) || bytes.Contains(rec.Raw, []byte(`"names`))):
 		return false // one half of "namespace", which a call need not have, is there
 	case rec.Type == "response_item/reasoning" && len(Field(rec, FieldEncrypted)) == 0: // what is sealed may be there under another name
