@@ -37,7 +37,9 @@ func EachLine(path string, see func(l jsonl.Line, record func() bool) bool) {
 		return
 	}
 	defer file.Close()
-	LinesOf(io.LimitReader(file, MaxFile), see)
+	if info, err := file.Stat(); err == nil {
+		LinesOf(io.NewSectionReader(file, 0, min(info.Size(), MaxFile)), see)
+	}
 }
 
 // LinesOf is EachLine for a text that is open already.
