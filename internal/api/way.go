@@ -37,7 +37,7 @@ var ways = map[string]Way{
 	"later":     {agent.Later, agent.Resumable, "try the same session again later"},
 	"now":       {agent.Now, agent.Resumable, "try the same session again"},
 	"images":    {agent.AfterRepair, agent.Repairable, "hist repair --in-place --error TEXT SESSION takes out the images that are refused; hist slim SESSION takes out old ones"},
-	"compact":   {agent.Later, agent.Resumable, "try the same session again; if the error comes back: hist slim SESSION or hist cut SESSION makes a copy that needs no compaction yet"},
+	"compact":   {agent.Later, agent.Resumable, "try the same session again, with the newest client if the error comes back; if that fails, too: hist slim SESSION or hist cut SESSION makes a copy that needs no compaction yet"},
 	"last":      {agent.Now, agent.Resumable, "resume the session with a new prompt"},
 }
 
