@@ -10,9 +10,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/store"
 	"github.com/hist-cli/hist/internal/check"
-	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
-	"github.com/hist-cli/hist/internal/source"
 )
 
 // compare walks through a copy beside the session, and takes the copy's records between two that are next to each other in the
@@ -23,33 +21,17 @@ import (
 // lost are those records in their order. short is the record of the session in front of which the copy itself ends, -1 if
 // nothing is taken there.
 func (c *copies) compare(ctx context.Context, path string, kind relation) (lost []check.Lost, short int) {
-	src, err := source.OpenIn(ctx, path)
-	if err != nil {
-		return nil, -1
-	}
-	defer src.Close()
-	in, err := src.Reader(ctx)
-	if err != nil {
-		return nil, -1
-	}
-	defer in.Close()
 	beside := &comparison{copies: c, path: path, kind: kind, short: -1, sure: true, again: map[uint64]bool{}}
-	r := jsonl.NewReader(in)
-	for {
-		line, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			beside.end(ctx)
-			return beside.out, beside.short
-		}
+	for line, err := range linesIn(ctx, path) {
 		// What the copy holds behind its own damage is not known.
-		if err != nil || ctx.Err() != nil || !beside.line(bytes.TrimRight(line.Raw, "\r\n")) {
+		if whole := errors.Is(err, io.EOF); !whole && (err != nil || ctx.Err() != nil || !beside.line(bytes.TrimRight(line.Raw, "\r\n"))) {
 			return beside.out, -1
-		}
-		if beside.later {
-			beside.end(ctx)
-			return beside.out, beside.short
+		} else if whole || beside.later {
+			break
 		}
 	}
+	beside.end(ctx)
+	return beside.out, beside.short
 }
 
 // relation is what a copy is to the session.

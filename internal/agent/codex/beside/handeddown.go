@@ -13,9 +13,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/check"
-	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
-	"github.com/hist-cli/hist/internal/source"
 )
 
 // handedDown are the records of a paginated session that a sub-agent's file begins with, in the session that made the sub-agent and in
@@ -102,18 +100,7 @@ type relativeWalk struct {
 }
 
 func (w *relativeWalk) walk(ctx context.Context) {
-	src, err := source.OpenIn(ctx, w.path)
-	if err != nil {
-		return
-	}
-	defer src.Close()
-	in, err := src.Reader(ctx)
-	if err != nil {
-		return
-	}
-	defer in.Close()
-	for r := jsonl.NewReader(in); ; {
-		line, err := r.Next()
+	for line, err := range linesIn(ctx, w.path) {
 		if errors.Is(err, io.EOF) {
 			w.end()
 		}

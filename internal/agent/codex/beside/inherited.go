@@ -3,14 +3,11 @@ package beside
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/check"
-	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
@@ -81,20 +78,14 @@ func (h *Home) linted(ctx context.Context, path string) (*lint.Result, error) {
 
 // holdsCall says whether a session names a call_id.
 func holdsCall(ctx context.Context, src *source.Source, id string) bool {
-	in, err := src.Reader(ctx)
-	if err != nil || strings.ContainsAny(id, `"\`) {
+	if strings.ContainsAny(id, `"\`) {
 		return false
 	}
-	defer in.Close()
 	want := []byte(`"call_id":"` + id + `"`)
-	r := jsonl.NewReader(in)
-	for {
-		line, err := r.Next()
-		if errors.Is(err, io.EOF) || err != nil {
-			return false
-		}
+	for line := range linesOf(ctx, src) {
 		if bytes.Contains(line.Raw, want) {
 			return true
 		}
 	}
+	return false
 }

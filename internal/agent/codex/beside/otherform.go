@@ -10,9 +10,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/check"
-	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
-	"github.com/hist-cli/hist/internal/source"
 )
 
 // said follows the items of a session that lies in the home twice. A client that turns a session into another form writes all of
@@ -58,25 +56,14 @@ func (b *sources) otherForm(ctx context.Context) []check.Lost {
 
 // retold are those that one file has; none if it has a line of the session, and so its form.
 func (b *sources) retold(ctx context.Context, path string) (lost []check.Lost) {
-	src, err := source.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer src.Close()
-	in, err := src.Reader(ctx)
-	if err != nil {
-		return nil
-	}
-	defer in.Close()
 	next, size := 0, 0
 	var pending []check.Lost
-	for r := jsonl.NewReader(in); ; {
-		line, err := r.Next()
+	for line, err := range linesIn(ctx, path) {
 		if errors.Is(err, io.EOF) {
-			if next == len(b.said.at) && len(pending) > 0 {
+			if next == len(b.said.at) {
 				lost = append(lost, pending...)
 			}
-			return lost
+			break
 		}
 		text := bytes.TrimRight(line.Raw, "\r\n")
 		if _, here := b.at[b.mark(text)]; here || err != nil || ctx.Err() != nil {
@@ -113,6 +100,7 @@ func (b *sources) retold(ctx context.Context, path string) (lost []check.Lost) {
 			pending = append(pending, one)
 		}
 	}
+	return lost
 }
 
 // maxAhead is how many items the session may have that the other file lacks, in one place.

@@ -10,7 +10,6 @@ import (
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/store"
 	"github.com/hist-cli/hist/internal/check"
-	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
@@ -101,14 +100,10 @@ func (h *Home) keptOf(ctx context.Context, path string) (lines [][]byte) {
 
 // firstLine is a session's first line; nil if it can't be read, which lint has reported.
 func firstLine(ctx context.Context, src *source.Source) []byte {
-	in, err := src.Reader(ctx)
-	if err != nil {
-		return nil
+	for line, err := range linesOf(ctx, src) {
+		if err == nil {
+			return bytes.Clone(line.Raw)
+		}
 	}
-	defer in.Close()
-	line, err := jsonl.NewReader(in).Next()
-	if err != nil {
-		return nil
-	}
-	return bytes.Clone(line.Raw)
+	return nil
 }

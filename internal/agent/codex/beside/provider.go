@@ -3,16 +3,13 @@ package beside
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/agent/codex/rules"
 	"github.com/hist-cli/hist/internal/format"
-	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
@@ -60,21 +57,12 @@ func missing(dir, what string) []lint.Finding {
 
 // lastProvider is the model provider in the last settings of a session, "" if it has none.
 func lastProvider(ctx context.Context, src *source.Source) (name string) {
-	in, err := src.Reader(ctx)
-	if err != nil {
-		return ""
-	}
-	defer in.Close()
-	r := jsonl.NewReader(in)
-	for {
-		line, err := r.Next()
-		if errors.Is(err, io.EOF) || err != nil {
-			return name
-		}
+	for line := range linesOf(ctx, src) {
 		if bytes.Contains(line.Raw, []byte(`"thread_settings_applied"`)) {
 			if v := gjson.GetBytes(line.Raw, "payload.thread_settings.model_provider_id"); v.Type == gjson.String {
 				name = v.String()
 			}
 		}
 	}
+	return name
 }

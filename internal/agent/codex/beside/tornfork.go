@@ -3,7 +3,6 @@ package beside
 import (
 	"bytes"
 	"context"
-	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -75,29 +74,10 @@ func endOf(ctx context.Context, dir, thread string, ordinal int64) (file string,
 	if h, ok := headerOf(ctx, found[0]); !ok || h.ID != thread || !h.Paginated() {
 		return "", 0
 	}
-	src, err := source.Open(found[0])
-	if err != nil {
-		return "", 0
-	}
-	defer src.Close()
-	in, err := src.Reader(ctx)
-	if err != nil {
-		return "", 0
-	}
-	defer in.Close()
-	return within(dir, found[0]), endOfRecord(ctx, in, ordinal)
-}
-
-// endOfRecord is where the record with a number ends in a session; 0 if it is not there.
-func endOfRecord(ctx context.Context, in io.Reader, ordinal int64) int64 {
-	r := jsonl.NewReader(in)
-	for {
-		line, err := r.Next()
-		if err != nil || !line.Terminated || ctx.Err() != nil {
-			return 0
-		}
-		if n := gjson.GetBytes(line.Raw, "ordinal"); n.Type == gjson.Number && n.Int() == ordinal && jsonl.Valid(line.Raw) {
-			return line.Offset + int64(len(line.Raw)) + 1
+	for line := range linesIn(ctx, found[0]) {
+		if n := gjson.GetBytes(line.Raw, "ordinal"); n.Type == gjson.Number && n.Int() == ordinal && line.Terminated && jsonl.Valid(line.Raw) {
+			return within(dir, found[0]), line.Offset + int64(len(line.Raw)) + 1
 		}
 	}
+	return "", 0
 }
