@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"encoding/json"
 	"strconv"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-func quote(s string) []byte { return jsonl.AppendQuote(nil, s) }
+func quote(s string) json.RawMessage { return jsonl.AppendQuote(nil, s) }
 
 // setOrdinal returns the line with its ordinal set to n. If it has none, the ordinal is inserted after the time stamp, where
 // the client writes it. If it has two, the last is set, because that is the one the client reads.

@@ -34,19 +34,11 @@ func OutputType(callType string) string {
 func NewOutput(tool Tool, timestamp string, output json.RawMessage) []byte {
 	kind := OutputType(tool.Type)
 	if kind == "tool_search_output" {
-		return record(timestamp, nil, "response_item", struct {
-			Type      string   `json:"type"`
-			CallID    string   `json:"call_id"`
-			Status    string   `json:"status"`
-			Execution string   `json:"execution"`
-			Tools     []string `json:"tools"`
-		}{kind, tool.CallID, "completed", "client", []string{}})
+		return record(timestamp, nil, "response_item", jsonObject{
+			"type", kind, "call_id", tool.CallID, "status", "completed", "execution", "client", "tools", []string{},
+		})
 	}
-	return record(timestamp, nil, "response_item", struct {
-		Type   string          `json:"type"`
-		CallID string          `json:"call_id"`
-		Output json.RawMessage `json:"output"`
-	}{kind, tool.CallID, output})
+	return record(timestamp, nil, "response_item", jsonObject{"type", kind, "call_id", tool.CallID, "output", output})
 }
 
 // StandIn writes a placeholder for the output of a call of which nothing is left. It tells the model that the outcome is not
@@ -184,24 +176,19 @@ func contentItems(items gjson.Result) json.RawMessage {
 	if !items.IsArray() {
 		return nil
 	}
-	type item struct {
-		Type  string `json:"type"`
-		Text  string `json:"text,omitempty"`
-		Image string `json:"image_url,omitempty"`
-	}
-	var out []item
+	var out []part
 	for _, it := range items.Array() {
 		switch it.Get("type").String() {
 		case "text", "inputText", "input_text":
-			out = append(out, item{Type: "input_text", Text: it.Get("text").String()})
+			out = append(out, part{Type: "input_text", Text: it.Get("text").String()})
 		case "image":
 			if _, err := base64.StdEncoding.DecodeString(it.Get("data").String()); err == nil {
-				out = append(out, item{Type: "input_image", Image: "data:" + it.Get("mimeType").String() + ";base64," + it.Get("data").String()})
+				out = append(out, part{Type: "input_image", Image: "data:" + it.Get("mimeType").String() + ";base64," + it.Get("data").String()})
 			}
 		case "inputImage", "input_image":
-			out = append(out, item{Type: "input_image", Image: cmp.Or(it.Get("imageUrl").String(), it.Get("image_url").String())})
+			out = append(out, part{Type: "input_image", Image: cmp.Or(it.Get("imageUrl").String(), it.Get("image_url").String())})
 		default:
-			out = append(out, item{Type: "input_text", Text: it.Raw})
+			out = append(out, part{Type: "input_text", Text: it.Raw})
 		}
 	}
 	if len(out) == 1 && out[0].Type == "input_text" {

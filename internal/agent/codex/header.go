@@ -190,51 +190,68 @@ const TimeForm = "2006-01-02T15:04:05.000Z"
 
 // NewHeader writes a session_meta from what is known of a session; ordinal is taken if the session is paginated.
 func NewHeader(known Known) []byte {
-	type payload struct {
-		SessionID  string          `json:"session_id"`
-		ID         string          `json:"id"`
-		ForkedFrom string          `json:"forked_from_id,omitempty"`
-		Timestamp  string          `json:"timestamp"`
-		CWD        string          `json:"cwd"`
-		Originator string          `json:"originator"`
-		Version    string          `json:"cli_version"`
-		Source     json.RawMessage `json:"source"`
-		Provider   string          `json:"model_provider,omitempty"`
-		Mode       string          `json:"history_mode,omitempty"`
-		Base       *Base           `json:"history_base,omitempty"`
-	}
-	p := payload{
-		SessionID: known.ID, ID: known.ID, Timestamp: known.Timestamp, CWD: cmp.Or(known.CWD, "/"),
-		Originator: cmp.Or(known.Originator, originator), Version: cmp.Or(known.Version, unknownVersion), Source: quote(cmp.Or(known.Source, "cli")), Provider: known.Provider,
-	}
+	source := quote(cmp.Or(known.Source, "cli"))
 	if v := gjson.Parse(known.Source); jsonl.Valid([]byte(known.Source)) && v.IsObject() {
-		p.Source = json.RawMessage(known.Source)
+		source = json.RawMessage(known.Source)
 	}
 	var ordinal *int64
+	var base any
+	mode, forkedFrom := "", ""
 	if known.Paginated {
-		p.Mode, ordinal = "paginated", new(int64)
+		mode, ordinal = "paginated", new(int64)
 		if known.Base != nil {
-			p.ForkedFrom, p.Base, *ordinal = known.Base.Thread, known.Base, known.Base.Ordinal
+			forkedFrom, base, *ordinal = known.Base.Thread, known.Base, known.Base.Ordinal
 		}
 	}
-	return record(known.Timestamp, ordinal, "session_meta", p)
+	return record(known.Timestamp, ordinal, "session_meta", jsonObject{
+		"session_id", known.ID, "id", known.ID, "forked_from_id?", forkedFrom, "timestamp", known.Timestamp, "cwd", cmp.Or(known.CWD, "/"),
+		"originator", cmp.Or(known.Originator, originator), "cli_version", cmp.Or(known.Version, unknownVersion), "source", source,
+		"model_provider?", known.Provider, "history_mode?", mode, "history_base?", base,
+	})
+}
+
+// jsonObject is a JSON object: the names and the values of its members in turn, in the client's order. A member whose name ends in "?" is
+// left out if it is empty.
+type jsonObject []any
+
+// MarshalJSON writes the object.
+func (o jsonObject) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	for i := 0; i < len(o); i += 2 {
+		name, optional := strings.CutSuffix(o[i].(string), "?")
+		if optional && isEmpty(o[i+1]) {
+			continue
+		}
+		b.WriteString(`,"` + name + `":`)
+		if err := enc.Encode(o[i+1]); err != nil {
+			return nil, err
+		}
+	}
+	return append(append([]byte{'{'}, bytes.TrimPrefix(b.Bytes(), []byte{','})...), '}'), nil
+}
+
+func isEmpty(value any) bool {
+	switch v := value.(type) {
+	case string:
+		return v == ""
+	case json.RawMessage:
+		return len(v) == 0
+	case *int64:
+		return v == nil
+	}
+	return value == nil
 }
 
 // record writes one line in the client's order of members.
 func record(timestamp string, ordinal *int64, kind string, payload any) []byte {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(struct {
-		Timestamp string `json:"timestamp"`
-		Ordinal   *int64 `json:"ordinal,omitempty"`
-		Type      string `json:"type"`
-		Payload   any    `json:"payload"`
-	}{timestamp, ordinal, kind, payload})
-	if err != nil {
+	line, err := jsonObject{"timestamp", timestamp, "ordinal?", ordinal, "type", kind, "payload", payload}.MarshalJSON()
+	var b bytes.Buffer
+	if err = cmp.Or(err, json.Compact(&b, line)); err != nil {
 		panic("codex: " + err.Error()) // only strings and raw JSON that has been scanned come here
 	}
-	return plainSeparators([]byte(strings.TrimSuffix(b.String(), "\n")))
+	return plainSeparators(b.Bytes())
 }
 
 // plainSeparators writes Unicode's two line separators as the client does, without the escapes of Go's encoder: a text that is

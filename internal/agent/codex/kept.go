@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -26,27 +27,26 @@ func EventFromKept(p KeptPlace, item []byte) []byte {
 		return nil
 	}
 	ms := p.At.UnixMilli()
-	return record(p.stamp(), &p.Ordinal, "event_msg", struct {
-		Type      string `json:"type"`
-		Thread    string `json:"thread_id"`
-		Turn      string `json:"turn_id"`
-		Item      any    `json:"item"`
-		Started   int64  `json:"started_at_ms"`
-		Completed int64  `json:"completed_at_ms"`
-	}{"item_completed", p.Thread, p.Turn, completed, ms, ms})
+	return record(p.stamp(), &p.Ordinal, "event_msg", jsonObject{
+		"type", "item_completed", "thread_id", p.Thread, "turn_id", p.Turn, "item", completed, "started_at_ms", ms, "completed_at_ms", ms,
+	})
 }
 
 // completedItem is the item in the rollout's form; nil for a kind without history.
-func completedItem(v gjson.Result, cwd string) any {
+func completedItem(v gjson.Result, cwd string) jsonObject {
+	id := v.Get("id").String()
 	switch v.Get("type").String() {
 	case "userMessage":
-		return keptPrompt(v)
+		return jsonObject{"type", "UserMessage", "id", id, "content", keptInput(v.Get("content"))}
 	case "agentMessage":
-		return keptMessage(v)
+		return jsonObject{
+			"type", "AgentMessage", "id", id, "content", []jsonObject{{"type", "Text", "text", rawOr(v.Get("text"), `""`)}},
+			"phase?", snake(v.Get("phase").String()),
+		}
 	case "reasoning":
-		return keptReasoning(v)
+		return jsonObject{"type", "Reasoning", "id", id, "summary_text", rawOr(v.Get("summary"), "[]"), "raw_content", rawOr(v.Get("content"), "[]")}
 	case "webSearch":
-		return keptSearch{Type: "WebSearch", ID: v.Get("id").String(), Query: v.Get("query").String(), Action: searchAction(v.Get("action"))}
+		return jsonObject{"type", "WebSearch", "id", id, "query?", v.Get("query").String(), "action", searchAction(v.Get("action"))}
 	case "commandExecution":
 		return keptCommand(v)
 	case "mcpToolCall":
@@ -54,13 +54,13 @@ func completedItem(v gjson.Result, cwd string) any {
 	case "fileChange":
 		return keptChange(v, cwd)
 	case "dynamicToolCall":
-		return keptTool(v)
+		return jsonObject{
+			"type", "DynamicToolCall", "id", id, "tool", v.Get("tool").String(), "arguments?", json.RawMessage(v.Get("arguments").Raw),
+			"status", snake(v.Get("status").String()), "content_items?", json.RawMessage(v.Get("contentItems").Raw),
+			"success?", json.RawMessage(v.Get("success").Raw),
+		}
 	case "imageView":
-		return struct {
-			Type string `json:"type"`
-			ID   string `json:"id"`
-			Path string `json:"path"`
-		}{"ImageView", v.Get("id").String(), fileURI(v.Get("path").String())}
+		return jsonObject{"type", "ImageView", "id", id, "path", fileURI(v.Get("path").String())}
 	}
 	return nil
 }
@@ -73,8 +73,7 @@ func SearchFromKept(p KeptPlace, item []byte) []byte {
 		return nil
 	}
 	p.Ordinal++
-	return record(p.stamp(), &p.Ordinal, "response_item",
-		keptSearch{Type: "web_search_call", ID: v.Get("id").String(), Status: "completed", Action: searchAction(v.Get("action"))})
+	return newSearch(p.stamp(), &p.Ordinal, v.Get("id").String(), v.Get("action"))
 }
 
 // KeptAnswer is the text of an answer in the database, "" if the item is not an answer.

@@ -9,15 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// The functions of this file turn the database's items into a rollout's, one function per kind.
-
-func keptPrompt(v gjson.Result) any {
-	return struct {
-		Type    string            `json:"type"`
-		ID      string            `json:"id"`
-		Content []json.RawMessage `json:"content"`
-	}{"UserMessage", v.Get("id").String(), keptInput(v.Get("content"))}
-}
+// The functions of this file turn the database's items into a rollout's.
 
 // keptInput is the content of a prompt; the rollout names images differently.
 func keptInput(content gjson.Result) []json.RawMessage {
@@ -32,35 +24,9 @@ func keptInput(content gjson.Result) []json.RawMessage {
 	return parts
 }
 
-func keptMessage(v gjson.Result) any {
-	type text struct {
-		Type string          `json:"type"`
-		Text json.RawMessage `json:"text"`
-	}
-	return struct {
-		Type    string `json:"type"`
-		ID      string `json:"id"`
-		Content []text `json:"content"`
-		Phase   string `json:"phase,omitempty"`
-	}{"AgentMessage", v.Get("id").String(), []text{{"Text", rawOr(v.Get("text"), `""`)}}, snake(v.Get("phase").String())}
-}
-
-func keptReasoning(v gjson.Result) any {
-	return struct {
-		Type    string          `json:"type"`
-		ID      string          `json:"id"`
-		Summary json.RawMessage `json:"summary_text"`
-		Content json.RawMessage `json:"raw_content"`
-	}{"Reasoning", v.Get("id").String(), rawOr(v.Get("summary"), "[]"), rawOr(v.Get("content"), "[]")}
-}
-
-// keptSearch is a web search: as an event's item, or, with a status and without the query, as an item of the history.
-type keptSearch struct {
-	Type   string          `json:"type"`
-	ID     string          `json:"id"`
-	Status string          `json:"status,omitempty"`
-	Query  string          `json:"query,omitempty"`
-	Action json.RawMessage `json:"action"`
+// newSearch writes the item of a web search that the provider ran.
+func newSearch(stamp string, ordinal *int64, id string, action gjson.Result) []byte {
+	return record(stamp, ordinal, "response_item", jsonObject{"type", "web_search_call", "id", id, "status", "completed", "action", searchAction(action)})
 }
 
 // searchAction is what was searched for, without null members.
@@ -76,101 +42,56 @@ func searchAction(v gjson.Result) json.RawMessage {
 	return append(out, '}')
 }
 
-func keptCommand(v gjson.Result) any {
-	type action struct {
-		Type string `json:"type"`
-		Cmd  string `json:"cmd"`
-	}
+func keptCommand(v gjson.Result) jsonObject {
 	script := shellWords(v.Get("command").String())
-	cwd := fileURI(v.Get("cwd").String())
-	out := v.Get("aggregatedOutput")
 	var output, exit json.RawMessage
-	if out.Type == gjson.String {
+	if out := v.Get("aggregatedOutput"); out.Type == gjson.String {
 		output = json.RawMessage(out.Raw)
 	}
 	if code := v.Get("exitCode"); code.Type == gjson.Number {
 		exit = json.RawMessage(code.Raw)
 	}
-	return struct {
-		Type     string          `json:"type"`
-		ID       string          `json:"id"`
-		Process  string          `json:"process_id,omitempty"`
-		Command  []string        `json:"command"`
-		CWD      string          `json:"cwd"`
-		Parsed   []action        `json:"parsed_cmd"`
-		Source   string          `json:"source"`
-		Status   string          `json:"status"`
-		Stdout   json.RawMessage `json:"stdout,omitempty"`
-		Stderr   string          `json:"stderr"`
-		Output   json.RawMessage `json:"aggregated_output,omitempty"`
-		Exit     json.RawMessage `json:"exit_code,omitempty"`
-		Duration *keptDuration   `json:"duration,omitempty"`
-	}{
-		"CommandExecution", v.Get("id").String(), v.Get("processId").String(), script, cwd,
-		[]action{{"unknown", script[len(script)-1]}},
-		snake(v.Get("source").String()), snake(v.Get("status").String()), output, "", output, exit, durationOf(v),
+	return jsonObject{
+		"type", "CommandExecution", "id", v.Get("id").String(), "process_id?", v.Get("processId").String(), "command", script,
+		"cwd", fileURI(v.Get("cwd").String()), "parsed_cmd", []jsonObject{{"type", "unknown", "cmd", script[len(script)-1]}},
+		"source", snake(v.Get("source").String()), "status", snake(v.Get("status").String()), "stdout?", output, "stderr", "",
+		"aggregated_output?", output, "exit_code?", exit, "duration?", durationOf(v),
 	}
 }
 
 // fileURI is a path as events name it.
 func fileURI(path string) string { return (&url.URL{Scheme: "file", Path: path}).String() }
 
-func keptMCP(v gjson.Result) any {
-	type failure struct {
-		Message string `json:"message"`
-	}
-	var failed *failure
+func keptMCP(v gjson.Result) jsonObject {
+	var failed any
 	if text := v.Get("error.message"); text.Type == gjson.String {
-		failed = &failure{text.String()}
+		failed = jsonObject{"message", text.String()}
 	}
 	var result json.RawMessage
 	if v.Get("result").IsObject() {
 		result = json.RawMessage(v.Get("result").Raw)
 	}
-	return struct {
-		Type      string          `json:"type"`
-		ID        string          `json:"id"`
-		Server    string          `json:"server"`
-		Tool      string          `json:"tool"`
-		Arguments json.RawMessage `json:"arguments"`
-		Status    string          `json:"status"`
-		Result    json.RawMessage `json:"result,omitempty"`
-		Error     *failure        `json:"error,omitempty"`
-		Duration  *keptDuration   `json:"duration,omitempty"`
-	}{
-		"McpToolCall", v.Get("id").String(), v.Get("server").String(), v.Get("tool").String(), rawOr(v.Get("arguments"), "{}"),
-		snake(v.Get("status").String()), result, failed, durationOf(v),
+	return jsonObject{
+		"type", "McpToolCall", "id", v.Get("id").String(), "server", v.Get("server").String(), "tool", v.Get("tool").String(),
+		"arguments", rawOr(v.Get("arguments"), "{}"), "status", snake(v.Get("status").String()), "result?", result, "error?", failed,
+		"duration?", durationOf(v),
 	}
 }
 
-func keptChange(v gjson.Result, cwd string) any {
-	type change struct {
-		Type    string  `json:"type"`
-		Content *string `json:"content,omitempty"`
-		Diff    *string `json:"unified_diff,omitempty"`
-		Move    *string `json:"move_path,omitempty"`
-	}
-	changes := map[string]change{}
+func keptChange(v gjson.Result, cwd string) jsonObject {
+	changes := map[string]jsonObject{}
 	for _, c := range v.Get("changes").Array() {
-		diff := c.Get("diff").String()
-		one := change{Type: c.Get("kind.type").String()}
-		if one.Type == "update" {
-			one.Diff = &diff
-			if to := c.Get("kind.move_path").String(); to != "" {
-				one.Move = &to
-			}
-		} else {
-			one.Content = &diff
+		kind, diff := c.Get("kind.type").String(), c.Get("diff").String()
+		one := jsonObject{"type", kind, "content", diff}
+		if kind == "update" {
+			one = jsonObject{"type", kind, "unified_diff", diff, "move_path?", c.Get("kind.move_path").String()}
 		}
 		changes[c.Get("path").String()] = one
 	}
-	return struct {
-		Type    string            `json:"type"`
-		ID      string            `json:"id"`
-		Changes map[string]change `json:"changes"`
-		Status  string            `json:"status"`
-		Stdout  string            `json:"stdout,omitempty"`
-	}{"FileChange", v.Get("id").String(), changes, snake(v.Get("status").String()), keptPatchOutput(v, cwd)}
+	return jsonObject{
+		"type", "FileChange", "id", v.Get("id").String(), "changes", changes, "status", snake(v.Get("status").String()),
+		"stdout?", keptPatchOutput(v, cwd),
+	}
 }
 
 // keptPatchOutput is what apply_patch said about the files that it changed, "" if that is not known. It names them as the patch
@@ -191,32 +112,13 @@ func keptPatchOutput(v gjson.Result, cwd string) string {
 	return patchDone + lines["add"] + lines["update"] + lines["delete"]
 }
 
-func keptTool(v gjson.Result) any {
-	return struct {
-		Type      string          `json:"type"`
-		ID        string          `json:"id"`
-		Tool      string          `json:"tool"`
-		Arguments json.RawMessage `json:"arguments,omitempty"`
-		Status    string          `json:"status"`
-		Content   json.RawMessage `json:"content_items,omitempty"`
-		Success   json.RawMessage `json:"success,omitempty"`
-	}{
-		"DynamicToolCall", v.Get("id").String(), v.Get("tool").String(), json.RawMessage(v.Get("arguments").Raw), snake(v.Get("status").String()),
-		json.RawMessage(v.Get("contentItems").Raw), json.RawMessage(v.Get("success").Raw),
-	}
-}
-
-type keptDuration struct {
-	Secs  int64 `json:"secs"`
-	Nanos int64 `json:"nanos"`
-}
-
-func durationOf(v gjson.Result) *keptDuration {
+// durationOf is how long an item took; nil if that is not known.
+func durationOf(v gjson.Result) any {
 	ms := v.Get("durationMs")
 	if ms.Type != gjson.Number {
 		return nil
 	}
-	return &keptDuration{ms.Int() / 1000, ms.Int() % 1000 * 1e6}
+	return jsonObject{"secs", ms.Int() / 1000, "nanos", ms.Int() % 1000 * 1e6}
 }
 
 // rawOr is a value as it is written, or missing if it is absent.

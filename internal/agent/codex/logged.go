@@ -147,10 +147,7 @@ func ItemRecord(at time.Time, item json.RawMessage) []byte {
 
 // CompactedRecord writes the record of a compaction that has left the items of a request as the history.
 func CompactedRecord(at time.Time, history []json.RawMessage) []byte {
-	return record(at.UTC().Format(TimeForm), nil, "compacted", struct {
-		Message string            `json:"message"`
-		History []json.RawMessage `json:"replacement_history"`
-	}{"", history})
+	return record(at.UTC().Format(TimeForm), nil, "compacted", jsonObject{"message", "", "replacement_history", history})
 }
 
 // ItemEvent writes the event with which the client shows a prompt or an answer of a single text; nil for any other item. The

@@ -12,27 +12,13 @@ import (
 func NewPromptEvent(at time.Time, thread, turn, text string, paginated bool) []byte {
 	stamp := at.UTC().Format(TimeForm)
 	if !paginated || turn == "" {
-		return record(stamp, nil, "event_msg", struct {
-			Type    string `json:"type"`
-			Message string `json:"message"`
-		}{"user_message", text})
+		return record(stamp, nil, "event_msg", jsonObject{"type", "user_message", "message", text})
 	}
-	type part struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
-	type item struct {
-		Type    string `json:"type"`
-		ID      string `json:"id"`
-		Content []part `json:"content"`
-	}
-	return record(stamp, nil, "event_msg", struct {
-		Type   string `json:"type"`
-		Thread string `json:"thread_id"`
-		Turn   string `json:"turn_id"`
-		Item   item   `json:"item"`
-		Done   int64  `json:"completed_at_ms"`
-	}{"item_completed", thread, turn, item{"UserMessage", uuid.NewSHA1(uuid.NameSpaceOID, []byte(thread+stamp+text)).String(), []part{{"text", text}}}, at.UnixMilli()})
+	id := uuid.NewSHA1(uuid.NameSpaceOID, []byte(thread+stamp+text)).String()
+	return record(stamp, nil, "event_msg", jsonObject{
+		"type", "item_completed", "thread_id", thread, "turn_id", turn,
+		"item", jsonObject{"type", "UserMessage", "id", id, "content", []jsonObject{{"type", "text", "text", text}}}, "completed_at_ms", at.UnixMilli(),
+	})
 }
 
 // NewTurnStarted writes the event with which a turn begins. A negative ordinal is left out.
@@ -41,11 +27,7 @@ func NewTurnStarted(p KeptPlace) []byte {
 	if p.Ordinal < 0 {
 		ordinal = nil
 	}
-	return record(p.stamp(), ordinal, "event_msg", struct {
-		Type    string `json:"type"`
-		Turn    string `json:"turn_id"`
-		Started int64  `json:"started_at"`
-	}{"task_started", p.Turn, p.At.Unix()})
+	return record(p.stamp(), ordinal, "event_msg", jsonObject{"type", "task_started", "turn_id", p.Turn, "started_at", p.At.Unix()})
 }
 
 // KeptEnd is how the client says that a turn ended.
@@ -59,36 +41,25 @@ type KeptEnd struct {
 
 // NewTurnEnded writes the event with which a turn ends; nil if the status is not known.
 func NewTurnEnded(p KeptPlace, end KeptEnd) []byte {
-	stamp := p.stamp()
-	type failure struct {
-		Message string          `json:"message"`
-		Info    json.RawMessage `json:"codex_error_info,omitempty"`
-	}
-	var failed *failure
+	var last, failed any
 	switch end.Status {
 	case "interrupted":
-		return record(stamp, &p.Ordinal, "event_msg", json.RawMessage(gjson.GetBytes(NewTurnAborted(p.Turn, stamp), "payload").Raw))
+		return record(p.stamp(), &p.Ordinal, "event_msg", turnAborted(p.Turn))
 	case "failed":
-		info := gjson.Get(end.Error, "codexErrorInfo")
-		failed = &failure{gjson.Get(end.Error, "message").String(), json.RawMessage(`"other"`)}
-		if info.Type == gjson.String {
-			failed.Info = quote(snake(info.String()))
+		info := json.RawMessage(`"other"`)
+		if v := gjson.Get(end.Error, "codexErrorInfo"); v.Type == gjson.String {
+			info = quote(snake(v.String()))
 		}
+		failed = jsonObject{"message", gjson.Get(end.Error, "message").String(), "codex_error_info", info}
 	case "completed":
 	default:
 		return nil
 	}
-	var last *string
 	if end.Last != "" {
-		last = &end.Last
+		last = end.Last
 	}
-	return record(stamp, &p.Ordinal, "event_msg", struct {
-		Type      string   `json:"type"`
-		Turn      string   `json:"turn_id"`
-		Last      *string  `json:"last_agent_message"`
-		Error     *failure `json:"error,omitempty"`
-		Started   int64    `json:"started_at"`
-		Completed int64    `json:"completed_at"`
-		Took      int64    `json:"duration_ms"`
-	}{"task_complete", p.Turn, last, failed, end.Started.Unix(), p.At.Unix(), end.Took.Milliseconds()})
+	return record(p.stamp(), &p.Ordinal, "event_msg", jsonObject{
+		"type", "task_complete", "turn_id", p.Turn, "last_agent_message", last, "error?", failed,
+		"started_at", end.Started.Unix(), "completed_at", p.At.Unix(), "duration_ms", end.Took.Milliseconds(),
+	})
 }

@@ -113,23 +113,15 @@ const (
 const ownServer = "codex"
 
 func newFunctionCall(stamp, callID, space, name, arguments string) []byte {
-	return record(stamp, nil, "response_item", struct {
-		Type      string `json:"type"`
-		Name      string `json:"name"`
-		Namespace string `json:"namespace,omitempty"`
-		Arguments string `json:"arguments"`
-		CallID    string `json:"call_id"`
-	}{"function_call", name, space, arguments, callID})
+	return record(stamp, nil, "response_item", jsonObject{
+		"type", "function_call", "name", name, "namespace?", space, "arguments", arguments, "call_id", callID,
+	})
 }
 
 func newCustomCall(stamp, callID, name, input string) []byte {
-	return record(stamp, nil, "response_item", struct {
-		Type   string `json:"type"`
-		Status string `json:"status"`
-		CallID string `json:"call_id"`
-		Name   string `json:"name"`
-		Input  string `json:"input"`
-	}{"custom_tool_call", "completed", callID, name, input})
+	return record(stamp, nil, "response_item", jsonObject{
+		"type", "custom_tool_call", "status", "completed", "call_id", callID, "name", name, "input", input,
+	})
 }
 
 // shellArguments writes a command as the arguments of the named shell tool.
@@ -240,31 +232,22 @@ func images(list gjson.Result) []part {
 }
 
 func newMessage(stamp, role, phase string, parts []part) []byte {
-	return record(stamp, nil, "response_item", struct {
-		Type    string `json:"type"`
-		Role    string `json:"role"`
-		Content []part `json:"content"`
-		Phase   string `json:"phase,omitempty"`
-	}{"message", role, parts, phase})
+	return record(stamp, nil, "response_item", jsonObject{"type", "message", "role", role, "content", parts, "phase?", phase})
 }
 
 // NewTokenCount writes a count of tokens without numbers, with an ordinal unless that is nil: a record that every client can read, and that
 // none sends or shows.
 func NewTokenCount(timestamp string, ordinal *int64) []byte {
-	return record(timestamp, ordinal, "event_msg", struct {
-		Type       string `json:"type"`
-		Info       any    `json:"info"`
-		RateLimits any    `json:"rate_limits"`
-	}{Type: "token_count"})
+	return record(timestamp, ordinal, "event_msg", jsonObject{"type", "token_count", "info", nil, "rate_limits", nil})
 }
 
 // NewTurnAborted writes the end of a turn that was cut, in the client's own form (turn_aborted, reason interrupted).
 func NewTurnAborted(turnID, timestamp string) []byte {
-	return record(timestamp, nil, "event_msg", struct {
-		Type   string `json:"type"`
-		TurnID string `json:"turn_id,omitempty"`
-		Reason string `json:"reason"`
-	}{"turn_aborted", turnID, "interrupted"})
+	return record(timestamp, nil, "event_msg", turnAborted(turnID))
+}
+
+func turnAborted(turnID string) jsonObject {
+	return jsonObject{"type", "turn_aborted", "turn_id?", turnID, "reason", "interrupted"}
 }
 
 // lostAnswer is the text that tells the model that one of its answers is lost.

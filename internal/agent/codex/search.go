@@ -57,6 +57,5 @@ func SearchFrom(event []byte) ([]byte, error) {
 	if id == "" || !action.IsObject() {
 		return nil, fmt.Errorf("this event does not show what was searched")
 	}
-	return record(gjson.GetBytes(event, "timestamp").String(), nil, "response_item",
-		keptSearch{Type: "web_search_call", ID: id, Status: "completed", Action: searchAction(action)}), nil
+	return newSearch(StampOf(event), nil, id, action), nil
 }

@@ -60,10 +60,7 @@ func EventsOf(item *session.Record) (events [][]byte) {
 	stamp := string(Text(item, FieldTimestamp))
 	if item.Type == "response_item/reasoning" {
 		for _, s := range gjson.GetBytes(Field(item, FieldSummary), "#.text").Array() {
-			events = append(events, record(stamp, nil, "event_msg", struct {
-				Type string `json:"type"`
-				Text string `json:"text"`
-			}{"agent_reasoning", s.String()}))
+			events = append(events, record(stamp, nil, "event_msg", jsonObject{"type", "agent_reasoning", "text", s.String()}))
 		}
 		return events
 	}
@@ -78,9 +75,5 @@ func EventsOf(item *session.Record) (events [][]byte) {
 
 // answerEvent writes the event that shows an answer; its phase may be empty.
 func answerEvent(stamp, text, phase string) []byte {
-	return record(stamp, nil, "event_msg", struct {
-		Type    string `json:"type"`
-		Message string `json:"message"`
-		Phase   string `json:"phase,omitempty"`
-	}{"agent_message", text, phase})
+	return record(stamp, nil, "event_msg", jsonObject{"type", "agent_message", "message", text, "phase?", phase})
 }
