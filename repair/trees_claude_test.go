@@ -3,7 +3,11 @@ package repair
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
+	"testing"
+
+	"github.com/hist-cli/hist/lint"
 )
 
 // treeRecord is one record of a session of Claude Code: what a test of its cost does not tell, it has like any other.
@@ -218,5 +222,24 @@ func changed(record func(i int) treeRecord, change func(i int, r *treeRecord)) f
 func changedOf(record func(i int) treeRecord, change func(i, n int, r *treeRecord)) func(n int) string {
 	return func(n int) string {
 		return changed(record, func(i int, r *treeRecord) { change(i, n, r) })(n)
+	}
+}
+
+// TestManyLeftBehind: more calls of branches that were left than findings are listed do not keep the last one from being answered.
+func TestManyLeftBehind(t *testing.T) {
+	const n = 1<<14 + 10
+	text := tree(n, func(i int) treeRecord {
+		r := treeRecord{uuid: id(i), parent: id(0), role: "assistant", content: tellsCall(fmt.Sprintf("toolu_%d", i)), second: i, version: "2.1.2"}
+		if i == 0 {
+			r.parent, r.role, r.content = "", "user", `"list the files"`
+		}
+		return r
+	}, nil)
+	out, rep, err := repairAs([]byte(text), lint.Options{Agent: "claude"}, Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(out), fmt.Sprintf(`"tool_use_id":"toolu_%d"`, n-1)) || slices.ContainsFunc(rep.Left, func(l Left) bool { return l.Impact != "notes" }) {
+		t.Errorf("not answered; left: %v", rep.Left[len(rep.Left)-1])
 	}
 }

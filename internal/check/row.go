@@ -9,7 +9,7 @@ import (
 // A session may have a finding on each of millions of lines, so what is kept of them is bounded. Of unreadable lines in a
 // row, the first have findings of their own and one finding counts the rest. Beyond maxFindings in all, one finding for each
 // rule counts all others; a repair mends the first ones and then lints again. What it mends and what it leaves are counted apart,
-// and no rule has more than maxOfRule, so that many notes never keep it from mending: some become notes only at the end.
+// and no rule has more than maxOfRule of either, so that many notes never keep it from mending: some become notes only at the end.
 const (
 	singlyInRow = 16
 	maxFindings = 1 << 15
@@ -41,7 +41,7 @@ func (r *Run) inRow(f *finding.Finding) bool {
 		first.Through = f.Pos.Line
 		return true
 	}
-	if *r.alike(f) < maxFindings {
+	if r.all[r.alike(f).mended] < maxFindings {
 		r.row.rest[f.Rule] = len(r.findings)
 		f.Count, f.Through = 1, f.Pos.Line
 	}
@@ -50,12 +50,12 @@ func (r *Run) inRow(f *finding.Finding) bool {
 
 // tooMany returns true if there are so many findings that this one is only counted.
 func (r *Run) tooMany(f *finding.Finding) bool {
-	if alike := r.alike(f); *alike < maxFindings && r.listed[f.Rule] < maxOfRule {
-		*alike++
-		r.listed[f.Rule]++
+	kind := r.alike(f)
+	if r.all[kind.mended] < maxFindings && r.listed[kind] < maxOfRule {
+		r.count(kind)
 		return false
 	}
-	if at, ok := r.more[f.Rule]; ok {
+	if at, ok := r.more[kind]; ok {
 		first := &r.findings[at]
 		first.Count++
 		first.Lost += f.Lost
@@ -63,21 +63,30 @@ func (r *Run) tooMany(f *finding.Finding) bool {
 		first.Impact = max(first.Impact, f.Impact)
 		return true
 	}
-	r.more[f.Rule] = len(r.findings)
+	r.more[kind] = len(r.findings)
 	f.Edits, f.Count, f.More = nil, 1, true
-	f.Message += fmt.Sprintf("; the file has more than %d findings of its rule, or %d in all, so this one counts all that remain of its rule; they are listed once the ones before them are repaired", maxOfRule, maxFindings)
+	f.Message += fmt.Sprintf("; the file has more than %d findings of its rule, or %d in all, so this one counts all that remain of its rule", maxOfRule, maxFindings)
+	if kind.mended {
+		f.Message += "; they are listed once the ones before them are repaired"
+	}
 	return false
 }
 
-// alike is the number of findings that a repair treats as it does f, as far as that is known while the session is read: it
-// mends them, or it leaves them.
-func (r *Run) alike(f *finding.Finding) *int {
-	mends := f.Fix != finding.NoFix && f.Impact != finding.Notes
+// alike are the findings of one rule that a repair treats alike: it mends them, or it leaves them.
+type alike struct {
+	rule   *finding.Rule
+	mended bool
+}
+
+// alike is the kind of a finding, as far as that is known while the session is read.
+func (r *Run) alike(f *finding.Finding) alike {
 	if r.opts.Mend != nil {
-		mends = r.opts.Mend(f)
+		return alike{f.Rule, r.opts.Mend(f)}
 	}
-	if mends {
-		return &r.mendable
-	}
-	return &r.left
+	return alike{f.Rule, f.Fix != finding.NoFix && f.Impact != finding.Notes}
+}
+
+func (r *Run) count(kind alike) {
+	r.listed[kind]++
+	r.all[kind.mended]++
 }

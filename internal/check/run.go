@@ -46,10 +46,9 @@ type Run struct {
 	folded   map[*finding.Rule]int // indexes in findings: for each rule that is Tidy, the one that stands for all
 	framing  []int                 // indexes in findings of those that the normalizer mends
 	row      row
-	more     map[*finding.Rule]int // indexes in findings: for each rule, the one that counts those beyond maxFindings, or maxOfRule
-	listed   map[*finding.Rule]int // for each rule, how many findings of its own it has
-	mendable int                   // findings of their own that a repair mends
-	left     int                   // those that it leaves
+	more     map[alike]int // indexes in findings: the one that counts those beyond maxFindings, or maxOfRule
+	listed   map[alike]int // how many findings of their own there are
+	all      map[bool]int  // the same of all rules, by whether a repair mends them
 
 	refusals []Refusal
 
@@ -71,7 +70,7 @@ type Input interface {
 
 // NewRun begins a session.
 func NewRun(opts Options, history History, in Input) *Run {
-	return &Run{opts: opts, history: history, in: in, folded: map[*finding.Rule]int{}, more: map[*finding.Rule]int{}, listed: map[*finding.Rule]int{}}
+	return &Run{opts: opts, history: history, in: in, folded: map[*finding.Rule]int{}, more: map[alike]int{}, listed: map[alike]int{}, all: map[bool]int{}}
 }
 
 // Options is what is known of the session beside its bytes.
@@ -186,12 +185,11 @@ func (r *Run) Withdraw(which func(*finding.Finding) bool) {
 	clear(r.folded)
 	clear(r.more)
 	clear(r.listed)
+	clear(r.all)
 	r.row, r.framing = row{}, r.framing[:0]
-	r.mendable, r.left = 0, 0
 	for i := range r.findings {
 		f := &r.findings[i]
-		*r.alike(f)++
-		r.listed[f.Rule]++
+		r.count(r.alike(f))
 		if f.Rule.Tidy {
 			r.folded[f.Rule] = i
 		}
