@@ -19,7 +19,7 @@ func (p *preRun) card(t target) error {
 	}
 	defer r.src.Close()
 	if partial := r.result.Summary.Partial; partial != nil {
-		return fmt.Errorf("%s: no card, read up to byte %d only: %w", t.path, r.result.Summary.Bytes, partial)
+		return fmt.Errorf("%w; no card, it was read up to byte %d only", partial, r.result.Summary.Bytes)
 	}
 	card, err := restart.Make(p.c.Context, r.src, r.result, restart.Options{Lint: opts, CWD: p.log.CWD, Content: p.c.Bool("show-content"), Live: opts.Live})
 	if err != nil {

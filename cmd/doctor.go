@@ -166,7 +166,7 @@ func (d *doctor) session(r linted) error {
 		d.patients = append(d.patients, p)
 	case r.repaired != "":
 		d.mended++
-	default:
+	case r.err == nil: // it was read to its end
 		d.sound++
 	}
 	return nil

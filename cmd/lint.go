@@ -301,7 +301,7 @@ func (l *lintRun) one(ctx context.Context, t target, bar *progress) linted {
 		return r
 	}
 	if p := r.result.Summary.Partial; p != nil {
-		r.err = fmt.Errorf("%s: read up to byte %d only: %w", t.path, r.result.Summary.Bytes, p)
+		r.err = fmt.Errorf("%w; it was read up to byte %d only", p, r.result.Summary.Bytes)
 		return r
 	}
 	r.repaired = l.inspect.Copies.Settle(ctx, r.src, r.result)

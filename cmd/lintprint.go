@@ -53,7 +53,7 @@ func (p *textPrinter) session(r linted) error {
 	if r.result == nil {
 		return nil
 	}
-	if !r.beside {
+	if !r.beside && (r.result.Summary.Partial == nil || len(r.result.Findings) > 0) {
 		p.sessions++
 	}
 	p.ignored += r.ignored

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -141,6 +142,48 @@ func TestHalfZstd(t *testing.T) {
 			noRecord(t, c)
 		}
 	})
+}
+
+// TestTooMuchZstd: of a compressed session that is not unpacked to its end, no command says that it is sound, or that something in it never ended.
+func TestTooMuchZstd(t *testing.T) {
+	text, err := os.ReadFile("../fixtures/codex/0.169.0/clean/rollout-2026-11-20T19-53-37-01a1fa85-897f-7b72-87b7-f6ebde981289.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	enc, err := zstd.NewWriter(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	call := slices.IndexFunc(lines, func(l []byte) bool { return bytes.Contains(l, []byte(`"type":"function_call"`)) })
+	filler := []byte(`{"timestamp":"2026-11-20T19:53:38.000Z","type":"event_msg","payload":{"type":"background_event","message":"` + strings.Repeat("a", 1<<20) + "\"}}\n")
+	for _, part := range [][]byte{bytes.Join(lines[:call+1], nil), bytes.Repeat(filler, 40), bytes.Join(lines[call+1:], nil)} {
+		if _, err := enc.Write(part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := enc.Close(); err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	path := filepath.Join(home, "sessions", "2026", "11", "20", "rollout-2026-11-20T19-53-37-01a1fa85-897f-7b72-87b7-f6ebde981289.jsonl.zst")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, b.Bytes(), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"lint", path}, {"show", path}, {"doctor", "--agent", "codex"}, {"repair", path}} {
+		c := child(t, args...)
+		c.Env = append(c.Env, "CODEX_HOME="+home)
+		code, out := exitCode(t, c)
+		if args[0] != "doctor" && code != ExitIO || strings.Count(out, "not unpacked to its end") != 1 {
+			t.Errorf("%v: exit %d: %s", args, code, out)
+		}
+		for _, wrong := range []string{"no damage", "no output", "never ended", "fine", "cut short"} {
+			if strings.Contains(out, wrong) {
+				t.Errorf("%v: %q in %s", args, wrong, out)
+			}
+		}
+	}
 }
 
 // writeNoise writes a session whose outputs don't compress.

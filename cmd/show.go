@@ -169,7 +169,7 @@ func (e *env) showOne(c *cli.Context, t target, print showPrinter) error {
 	err = timeline.Read(c.Context, in, timeline.Options{Agent: all.Named(r.result.Summary.Agent), Findings: s.findings, Content: content, Live: opts.Live, Sent: sent}, print.entry)
 	switch partial := s.summary.Partial; {
 	case partial != nil:
-		err = fmt.Errorf("%s: read up to byte %d only: %w", t.path, s.summary.Bytes, partial)
+		err = fmt.Errorf("%w; it was read up to byte %d only", partial, s.summary.Bytes)
 	case errors.Is(err, source.ErrCorrupt):
 		err = nil // there is a finding about it
 	}

@@ -273,8 +273,11 @@ func (s *shown) damaged() int64 {
 func (s *shown) verdict() string {
 	found := s.damaged()
 	line := "no damage was found"
-	if found > 0 {
+	switch {
+	case found > 0:
 		line = count(found, "finding", "findings")
+	case s.summary.Partial != nil:
+		line = "the rest could not be read"
 	}
 	if n := s.counts[lint.Notes]; n > 0 {
 		line += ", " + count(n, "note", "notes")

@@ -96,7 +96,7 @@ func readAll(ctx context.Context, r io.Reader, opts Options, home *beside, again
 	if err != nil {
 		return nil, err
 	}
-	if err := p.end(ctx); err != nil {
+	if err := p.end(ctx, partial != nil); err != nil {
 		return nil, err
 	}
 	res := settled(p.run, p.checkers)
@@ -116,6 +116,7 @@ type pass struct {
 	kept     check.Kept // sees the records in the first pass; nil if the home keeps nothing
 	lost     *lostFeed  // adds the lost records in the second pass; nil in the first
 	tooLong  bool       // a line was too long to be held
+	last     int64      // the newest record's line
 }
 
 // records shows all records to the checkers. partial is why the reading ended too early, nil if it reached the end of the file;
@@ -131,7 +132,7 @@ func (p *pass) records(ctx context.Context) (partial, err error) {
 		if err != nil {
 			return reportEnd(p.run, err), nil
 		}
-		p.tooLong = p.tooLong || rec.Passed > 0
+		p.tooLong, p.last = p.tooLong || rec.Passed > 0, rec.Pos.Line
 		p.record(rec)
 		p.run.Done(rec)
 	}
@@ -150,12 +151,18 @@ func (p *pass) record(rec *session.Record) {
 	}
 }
 
-// end tells the checkers that there are no more records. The error is ctx's.
-func (p *pass) end(ctx context.Context) error {
-	if p.lost != nil {
+// end tells the checkers that there are no more records, unless there may be some that could not be read: then nothing that is not there
+// is missed, and nothing is said of the line at which the reading ended. The error is ctx's.
+func (p *pass) end(ctx context.Context, partial bool) error {
+	if p.lost != nil && !partial {
 		p.lost.before(nil)
 	}
 	p.run.History().End()
+	if partial {
+		p.takeFaults()
+		p.run.Withdraw(func(f *Finding) bool { return f.Pos.Line >= p.last })
+		return nil
+	}
 	for _, c := range p.checkers {
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -65,6 +65,9 @@ func (r *Run) drop() error {
 // note adds an entry to the journal.
 func (r *Run) note(e entry, sync bool) error {
 	if err := r.add(e, sync); err != nil {
+		if errors.Is(err, publish.ErrPublished) { // the record was, which says nothing of the session
+			err = errors.New(err.Error())
+		}
 		return fmt.Errorf("writing the record of run %s: %w", r.Manifest.Run, room(err))
 	}
 	return nil

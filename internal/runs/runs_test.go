@@ -516,3 +516,24 @@ func TestSyncFails(t *testing.T) {
 		t.Errorf("the run has %d files", len(m.Files))
 	}
 }
+
+// Nothing was published if the run's directory can't be synced, although the manifest is in it.
+func TestDirectorySyncFails(t *testing.T) {
+	dir := state(t)
+	r := begin(t)
+	a, b, sync := put(t, filepath.Join(dir, "a.jsonl"), before), filepath.Join(dir, "b.jsonl"), publish.Sync
+	publish.Sync = func(f *os.File) error {
+		if f.Name() == r.Path() {
+			return errors.New("input/output error")
+		}
+		return sync(f)
+	}
+	err := copied(t, r, a, b)
+	publish.Sync = sync
+	if err == nil || errors.Is(err, publish.ErrPublished) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(b); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}

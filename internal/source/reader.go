@@ -133,7 +133,7 @@ func (s *Source) zstdError(err error, delivered int64) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, ErrChanged), errors.As(err, &system):
 		return err
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		return fmt.Errorf("%s: %w: more than %d MiB; unpack it by hand with zstd -d --long=31 and name the result", s.Path, ErrWindow, maxWindow>>20)
+		return fmt.Errorf("%s: %w: that takes more than %d MiB of memory; unpack it by hand with zstd -d --long=31 and name the result", s.Path, ErrWindow, maxWindow>>20)
 	case errors.Is(err, ErrUncompressed):
 		return fmt.Errorf("%s: %w: %w", s.Path, ErrCorrupt, ErrUncompressed)
 	case !s.Magic:

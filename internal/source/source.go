@@ -35,8 +35,8 @@ var (
 	ErrCorrupt = errors.New("the zstd stream is damaged")
 	// ErrUncompressed says that records stand behind the last frame of a zstd stream as they are.
 	ErrUncompressed = errors.New("what stands behind it is not compressed")
-	// ErrWindow says that the compressed stream needs more memory than a decoder may use here.
-	ErrWindow = errors.New("the zstd stream needs too much memory")
+	// ErrWindow says that the compressed stream needs more memory than a decoder may use here, or has more text than a session.
+	ErrWindow = errors.New("the zstd stream was not unpacked to its end")
 	// ErrRange says that a Ref is outside the bytes of the source.
 	ErrRange = errors.New("outside of the file")
 )

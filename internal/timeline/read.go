@@ -6,12 +6,14 @@ import (
 	"errors"
 	"hash/maphash"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -48,11 +50,15 @@ func Read(ctx context.Context, r io.Reader, opts Options, emit func(*Entry) erro
 		}
 		rec, err := framer.Next()
 		framer.Faults() // discarded: they are among the findings
-		if err != nil {
+		switch {
+		case errors.Is(err, io.EOF):
 			t.finish()
-			if errors.Is(err, io.EOF) {
-				err = nil
-			}
+			return t.flush()
+		case errors.Is(err, source.ErrCorrupt): // there is no more of it
+			t.finish()
+			return errors.Join(t.flush(), err)
+		case err != nil: // what is open may end in the part that was not read
+			t.queue = slices.DeleteFunc(t.queue, func(e *Entry) bool { return e.open })
 			return errors.Join(t.flush(), err)
 		}
 		if !t.again(rec) {
