@@ -29,10 +29,19 @@ func Check(path string) error {
 	return err
 }
 
-// ReadFile is os.ReadFile for regular files only. Its errors are ErrOther and those of os.ReadFile.
+// ErrLarge says that a file is larger than any that hist keeps for itself.
+var ErrLarge = errors.New("it is too large to be one that hist has written")
+
+// maxKept is how large a file is at most that hist keeps for itself, in bytes: the record of a run of 200,000 sessions.
+const maxKept = 256 << 20
+
+// ReadFile is os.ReadFile for regular files only that are not too large. Its errors are ErrOther, ErrLarge and those of os.ReadFile.
 func ReadFile(path string) ([]byte, error) {
 	if err := Check(path); err != nil {
 		return nil, err
+	}
+	if info, err := os.Stat(path); err == nil && info.Size() > maxKept {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrLarge}
 	}
 	return os.ReadFile(path)
 }

@@ -28,3 +28,17 @@ func TestPipe(t *testing.T) {
 		rec.write(t, name, text)
 	}
 }
+
+// TestHugeRecord: a file in the place of a record that is larger than any record is not read.
+func TestHugeRecord(t *testing.T) {
+	rec := recordRun(t)
+	for name, text := range rec.files {
+		if err := os.Truncate(filepath.Join(rec.dir, name), 20<<30); err != nil { // it takes no room on the disk
+			t.Skip(err)
+		}
+		if _, err := List(); !errors.Is(err, disk.ErrLarge) {
+			t.Errorf("%s: %v", name, err)
+		}
+		rec.write(t, name, text)
+	}
+}
