@@ -3,7 +3,9 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +13,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/cause"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/preresume"
+	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -52,6 +57,27 @@ func (h agentHome) last(ctx context.Context, dir string, any bool) (string, erro
 		return "", err
 	}
 	return s.Path, nil
+}
+
+// shut is why a folder or a session of the home may not be looked into, nil if all may: where no session was found, there may be one.
+func (h agentHome) shut(ctx context.Context) (shut error) {
+	err := walk.Walk(ctx, h.agent.LiveAt(h.dir), func(e walk.Entry) error {
+		err := e.Err
+		if err == nil {
+			var f *os.File
+			if f, err = disk.Open(e.Path); err == nil {
+				return f.Close()
+			}
+		}
+		if errors.Is(err, fs.ErrPermission) {
+			shut = cmp.Or(shut, fmt.Errorf("%s: %w", e.Path, cause.Denied(e.Path, cause.Of(err))))
+		}
+		return nil
+	})
+	if errors.Is(err, fs.ErrPermission) {
+		return cause.Denied(h.dir, err)
+	}
+	return shut
 }
 
 // passedOver says that there is a session in a directory that only --any takes, or that another agent has a last one there.
@@ -117,6 +143,9 @@ func operandsOf(c *cli.Context) ([]string, error) {
 		return nil, err
 	}
 	if path == "" {
+		if err := h.shut(c.Context); err != nil {
+			return nil, err
+		}
 		return nil, fmt.Errorf("no session in %s that works in %s; hist list shows all%s", h.dir, dir, passedOver(c.Context, []agentHome{h}, dir, c.Bool("any")))
 	}
 	return []string{path}, nil

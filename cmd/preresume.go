@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -275,9 +273,8 @@ func (p *preRun) find() (target, error) {
 			return target{}, err
 		}
 	}
-	if live := h.agent.LiveAt(h.dir); path == "" {
-		if _, err := os.ReadDir(live); errors.Is(err, fs.ErrPermission) { // there may be one
-			err = fmt.Errorf("%s: %w", live, cause.Denied(live, cause.Of(err)))
+	if path == "" {
+		if err := h.shut(ctx); err != nil {
 			return target{}, p.instead(preresume.Missing(err), err)
 		}
 	}
