@@ -62,10 +62,19 @@ var ofTheSystem = []struct {
 	}},
 }
 
-// MeaningOf is the first of the meanings whose words a text holds, in any letters; nil if there is none. " … " stands between words of which
+// MeaningOf is the first of the meanings whose words a text holds, in any letters; nil if there is none. What the system said is the cause of
+// what a client makes of it. " … " stands between words of which
 // all must be there.
 func MeaningOf(text string, known []Meaning) *Meaning {
 	text = strings.ToLower(text)
+	for _, m := range ofTheSystem {
+		for _, words := range m.words {
+			if strings.Contains(text, words) {
+				m.Words = words
+				return &m.Meaning
+			}
+		}
+	}
 	for _, m := range known {
 		all := true
 		for words := range strings.SplitSeq(m.Words, " … ") {
@@ -73,14 +82,6 @@ func MeaningOf(text string, known []Meaning) *Meaning {
 		}
 		if all {
 			return &m
-		}
-	}
-	for _, m := range ofTheSystem {
-		for _, words := range m.words {
-			if strings.Contains(text, words) {
-				m.Words = words
-				return &m.Meaning
-			}
 		}
 	}
 	return nil

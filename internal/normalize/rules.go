@@ -137,7 +137,7 @@ func (f *Normalizer) duplicateKey(v *jsonl.Verdict) {
 func (f *Normalizer) saysElse(raw []byte, d session.Doubled) bool {
 	first, last := raw[d.First.Start:d.First.End], raw[d.Last.Start:d.Last.End]
 	inText := f.rec.Model && f.dec.TextCut(f.rec, d.Last.Start+bytes.LastIndexByte(last, '"'))
-	return inText && slices.ContainsFunc(session.Texts(first, f.dec.IsName), func(text []byte) bool { return !bytes.Contains(last, text) })
+	return inText && d.Alike(raw) && slices.ContainsFunc(session.Texts(first, f.dec.IsName), func(text []byte) bool { return !bytes.Contains(last, text) })
 }
 
 // better is the line with those values of doubled keys with which it says most; nil if these are the last ones.

@@ -111,8 +111,25 @@ func Texts(member []byte, isName func(key []byte) bool) (list [][]byte) {
 			return true
 		})
 	}
-	add(gjson.ParseBytes(slices.Concat([]byte{'{'}, bytes.Trim(member, ", \t\r\n"), []byte{'}'})))
+	add(objectOf(member))
 	return list
+}
+
+// Alike says whether both values are of one kind of JSON: where the client wants another kind than the first one's, no one has read that.
+func (d Doubled) Alike(line []byte) bool {
+	var kinds []gjson.Type
+	for _, c := range []Cut{d.First, d.Last} {
+		objectOf(line[c.Start:c.End]).ForEach(func(_, v gjson.Result) bool {
+			kinds = append(kinds, v.Type)
+			return true
+		})
+	}
+	return len(kinds) == 2 && kinds[0] == kinds[1]
+}
+
+// objectOf is a member, as a Doubled cuts it, in an object of its own.
+func objectOf(member []byte) gjson.Result {
+	return gjson.ParseBytes(slices.Concat([]byte{'{'}, bytes.Trim(member, ", \t\r\n"), []byte{'}'}))
 }
 
 // memberCut takes out the member at line[start:end], with the comma behind it or else the one in front.

@@ -10,7 +10,14 @@ import (
 // different errors. The first match counts.
 var hints = []agent.Meaning{
 	inUse("in-use", "another client is writing to this thread", "already has an active writer"),
-	corrupt("empty-file", "the session's file is empty", "rollout", "is empty"),
+	newHint("empty-file", "the client finds nothing in the session's file that it can read, or the file is empty", agent.Never, agent.Corrupt,
+		"hist lint SESSION says what the file holds, and whether another file holds the session", []string{"rollout", "is empty"}),
+	newHint("incomplete-prefix", "the sub-agent's file ends inside what it inherits: its client died while it was made, or its header names a wrong number", agent.Never, agent.Corrupt,
+		"hist lint SESSION says how far it goes; hist show SESSION shows what it holds", []string{"paginated subagent rollout", "is incomplete"}),
+	repairable("corrupt-zst", "the compressed file is damaged", ".zst", "frame"),
+	incompatible("", "the session holds a record of a kind that the client's migration does not know; its file was left as it is", "hist pre-resume SESSION says whether the client reads the session without the migration", "unsupported response item"),
+	newHint("", "another client compresses or migrates sessions, and the session's file is not at fault", agent.Later, agent.Resumable, "try again when that has ended", []string{"rollout compression or another migration is already running"}),
+	notFound("", "the client finds no session with this id: its file is not in the client's home, or its header is lost", "session not found:"),
 	notFound("index-stale", "the client does not find the thread: its file is gone, or not where the client's list says", "no rollout found for thread id"),
 	notFound("index-stale", "the thread's file is not where the client's list says", "failed to resolve rollout path"),
 	notFound("", "the client finds no session with this id: its file is not in the client's home, or its header is lost", "no saved session found"),

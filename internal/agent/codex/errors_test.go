@@ -31,6 +31,12 @@ func TestExplain(t *testing.T) {
 		"rollout files are missing from the state DB":                                                                                   {agent.Resumable, agent.Now},
 		"paginated threads do not support initialTurnsPage; use turnsBackwardsCursor and itemsBackwardsCursor":                          {agent.Incompatible, agent.AfterUpgrade},
 		"failed to archive thread: The system cannot find the file specified. (os error 2)":                                             {agent.Incompatible, agent.Never},
+		"failed to read session metadata /srv/a.jsonl: Permission denied (os error 13) (code -32603)":                                   {agent.Incompatible, agent.Never},
+		"failed to read session metadata /srv/a.jsonl.zst: incomplete frame (code -32603)":                                              {agent.Repairable, agent.AfterRepair},
+		"failed to read session metadata /srv/a.jsonl: rollout at /srv/a.jsonl is empty (code -32603)":                                  {agent.Corrupt, agent.Never},
+		"paginated subagent rollout at /srv/a.jsonl is incomplete: expected inherited prefix through ordinal 59":                        {agent.Corrupt, agent.Never},
+		"rollout migration failed: legacy rollout contains an unsupported response item":                                                {agent.Incompatible, agent.Never},
+		"rollout compression or another migration is already running":                                                                   {agent.Resumable, agent.Later},
 		"stream did not contain valid UTF-8 (code -32603)":                                                                              {agent.Repairable, agent.Never},
 	} {
 		m := explain(text)

@@ -69,6 +69,8 @@ func spelled(rec *session.Record) bool {
 		return rec.Type != "compacted"
 	case rec.Type == "response_item/function_call" && len(Field(rec, FieldNamespace)) == 0 && (bytes.Contains(rec.Raw, []byte(`pace":`)) || bytes.Contains(rec.Raw, []byte(`"names`))):
 		return false // one half of "namespace", which a call need not have, is there
+	case rec.Type == "response_item/web_search_call": // one whose kind of search nobody knows is read, and sent without what it says
+		return false
 	case rec.Type == "response_item/reasoning" && len(Field(rec, FieldEncrypted)) == 0: // what is sealed may be there under another name
 		return false
 	case rec.Type == "response_item/message" && !slices.Contains(roles, string(rec.Role)), strings.HasSuffix(rec.Type, "_output") && len(rec.CallID) == 0:
@@ -88,8 +90,23 @@ func itemFlips(f *session.Flips, payload gjson.Result) {
 		f.Keys(payload, m.name)
 		partFlips(f, payload.Get(m.name), m.want)
 	}
+	actionFlips(f, payload.Get("action"))
 	if role := payload.Get("role"); kind.String() == "message" && !slices.Contains(roles, role.String()) {
 		f.Value(role, roles...)
+	}
+}
+
+// actions are the kinds of what a shell call or a web search does, and actionMembers what such kinds have.
+var (
+	actions       = []string{"exec", "search", "open_page", "find_in_page"}
+	actionMembers = []string{"type", "command", "query", "queries", "url", "pattern"}
+)
+
+// actionFlips checks what a shell call or a web search does.
+func actionFlips(f *session.Flips, action gjson.Result) {
+	f.Keys(action, actionMembers...)
+	if kind := action.Get("type"); !slices.Contains(actions, kind.String()) {
+		f.Value(kind, actions...)
 	}
 }
 
@@ -107,6 +124,8 @@ func partFlips(f *session.Flips, parts gjson.Result, of want) {
 			f.Value(kind, known...)
 		case member != "":
 			f.Keys(part, member)
+		case !part.Get("file_id").Exists():
+			f.Keys(part, "image_url")
 		}
 		return true
 	})

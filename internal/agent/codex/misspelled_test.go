@@ -90,3 +90,21 @@ func TestMisspelledCalls(t *testing.T) {
 		}
 	}
 }
+
+// TestMisspelledAction: the same of what a shell call or a web search does, and of an image's address.
+func TestMisspelledAction(t *testing.T) {
+	for whole, names := range map[string][]string{
+		`{"timestamp":"2026-11-26T23:44:50.000Z","type":"response_item","payload":{"type":"web_search_call","status":"completed","action":{"type":"search","query":"when to sow"}}}`:                     {`"type":"s`, `"search"`, `"query"`},
+		`{"timestamp":"2026-11-26T23:44:50.000Z","type":"response_item","payload":{"type":"local_shell_call","call_id":"call_1","status":"completed","action":{"type":"exec","command":["ls"]}}}`:        {`"type":"e`, `"exec"`, `"command"`},
+		`{"timestamp":"2026-11-26T23:44:50.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgo="}]}}`: {`"image_url"`},
+	} {
+		for _, name := range names {
+			at := strings.Index(whole, name) + 2
+			line := []byte(whole)
+			line[at] ^= 2
+			if i, was, ok := misspelled(string(line)); !ok || i != at || was != whole[at] {
+				t.Errorf("%s: byte %d was %q (%v), want byte %d, %q", name, i, was, ok, at, whole[at])
+			}
+		}
+	}
+}

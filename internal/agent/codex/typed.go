@@ -18,7 +18,6 @@ const (
 	aText      want = iota // a string
 	present                // any value
 	list                   // a list
-	object                 // an object
 	content                // a list of what a message consists of
 	letter                 // a list of what one agent tells another
 	summary                // a list of summaries
@@ -26,6 +25,7 @@ const (
 	output                 // a text, or a list of what an output consists of
 	shellState             // a state of a shell call
 	shellCall              // what a shell call does
+	searching              // what a web search does: what has no type is skipped with the search (measured with 0.171.0)
 )
 
 type typedMember struct {
@@ -54,7 +54,7 @@ var typedItems = []struct {
 	{"local_shell_call", []typedMember{{"status", notAField, shellState, false}, {"action", notAField, shellCall, false}}},
 	{"tool_search_call", []typedMember{{"execution", FieldExecution, aText, false}, {"arguments", FieldArguments, present, false}, {"status", notAField, aText, true}}},
 	{"tool_search_output", []typedMember{{"status", notAField, aText, false}, {"execution", FieldExecution, aText, false}, {"tools", notAField, list, false}}},
-	{"web_search_call", []typedMember{{"status", notAField, aText, true}, {"action", notAField, object, true}}},
+	{"web_search_call", []typedMember{{"status", notAField, aText, true}, {"action", notAField, searching, true}}},
 	{"image_generation_call", []typedMember{{"status", notAField, aText, false}, {"result", notAField, aText, false}, {"revised_prompt", notAField, aText, true}}},
 	{"compaction", []typedMember{{"encrypted_content", FieldEncrypted, aText, false}}},
 	{"compaction_summary", []typedMember{{"encrypted_content", FieldEncrypted, aText, false}}},
@@ -116,8 +116,6 @@ func (w want) fits(raw []byte) bool {
 	switch w {
 	case aText:
 		return raw[0] == '"'
-	case object:
-		return raw[0] == '{'
 	case list:
 		return raw[0] == '['
 	case content, letter, summary, thoughts:
@@ -128,6 +126,8 @@ func (w want) fits(raw []byte) bool {
 		return slices.Contains([]string{`"completed"`, `"in_progress"`, `"incomplete"`}, string(raw))
 	case shellCall:
 		return readableShellCall(raw)
+	case searching:
+		return gjson.GetBytes(raw, "type").Type == gjson.String
 	}
 	return true
 }

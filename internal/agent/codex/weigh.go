@@ -27,7 +27,7 @@ func (Decoder) Weigh(rec *session.Record) int {
 	if parts := gjson.GetBytes(Field(rec, FieldContent), "#.type").Array(); len(parts) > 0 && (parts[0].Str == "output_text") == (string(rec.Role) == "assistant") {
 		w += says // a part's type fits one role only
 	}
-	for _, field := range []int{FieldFirstText, FieldOutput, FieldArguments, FieldInput, FieldMessage, FieldItemText, FieldEncrypted, FieldName, FieldCallID} {
+	for _, field := range []int{FieldFirstText, FieldOutput, FieldArguments, FieldInput, FieldMessage, FieldItemText, FieldEncrypted, FieldName, FieldNamespace, FieldCallID} {
 		if raw := Field(rec, field); len(raw) > len(`""`) && raw[0] != 'n' {
 			w += says
 		}
@@ -53,7 +53,8 @@ func weighList(rec *session.Record) (w int) {
 	}
 	for _, l := range lists {
 		gjson.ParseBytes(Field(rec, l.field)).ForEach(func(_, part gjson.Result) bool {
-			if member := partText[l.of][part.Get("type").String()]; len(part.Get(member).String()) > 0 {
+			member := partText[l.of][part.Get("type").String()]
+			if len(part.Get(member).String()) > 0 || len(part.Get("image_url").String()) > 0 {
 				w++
 			}
 			return true

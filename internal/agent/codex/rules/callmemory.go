@@ -18,6 +18,7 @@ type answered struct {
 	length       int
 	proven       bool
 	torn         bool   // closed by hist where its line was cut
+	begun        uint64 // hash of the call's time
 	written      uint64 // hash of the output's id and time: a second record with the same is this one again
 }
 

@@ -24,7 +24,8 @@ type openCall struct {
 	sum      uint64
 	item     uint64 // hash of the item's id, 0 if it has none
 	turn     int64
-	place    int // its place in the group of calls that were made together
+	begun    uint64 // hash of its time
+	place    int    // its place in the group of calls that were made together
 	group    *callGroup
 	evidence *evidence
 	script   *script // the script that it runs or waits for, nil if none
@@ -95,9 +96,10 @@ type openCalls struct {
 
 // answeredCalls remembers calls that have their outputs: all that is known of the newest, and two hashes of those before them.
 type answeredCalls struct {
-	done recent[answered] // the newest, by their callKeys
-	old  recent[uint64]   // those before them
-	past map[callKey]bool // calls that a compaction holds
+	done      recent[answered] // the newest, by their callKeys
+	old       recent[uint64]   // those before them
+	past      map[callKey]bool // calls that a compaction holds
+	namesakes []namesake
 }
 
 // earlyOutputs are outputs, and other signs of calls, that came before or without their call.
@@ -197,7 +199,7 @@ func (c *callChecker) call(rec *session.Record) {
 		c.callAtSeam(first, rec) // that is, through its call_id
 	}
 	if earlier, ok := c.twin(key); ok {
-		c.duplicateCall(rec, earlier == sum)
+		c.duplicateCall(rec, key, earlier == sum)
 		return
 	}
 	if first := c.asked[sum]; first != nil && first.group != c.group && len(codex.Field(rec, codex.FieldName)) > 0 {
@@ -216,7 +218,7 @@ func (c *callChecker) call(rec *session.Record) {
 	open.ref.Set(rec)
 	open.parent = c.run.prefix.here
 	open.idAt, open.torn, open.family, open.tool = rec.Spans[codex.FieldCallID], rec.Torn, rec.Family, codex.CallWithID(rec, c.made.texts.of(rec.CallID))
-	open.stamp, open.sum, open.item, open.turn = c.made.texts.of(stamp), sum, item, c.turn
+	open.stamp, open.sum, open.item, open.turn, open.begun = c.made.texts.of(stamp), sum, item, c.turn, codex.SumOf(rec, codex.FieldTimestamp)
 	open.group, open.place = c.group, len(c.group.outputs)-1
 	open.script = c.runs.begin(rec, open)
 	c.long.begin(rec, open)
@@ -265,7 +267,9 @@ func (c *callChecker) output(rec *session.Record) {
 		return
 	}
 	if earlier, ok := c.answered(key); ok {
-		c.duplicateOutput(key, earlier, rec, sum)
+		if !c.ownOutput(key, earlier, rec, sum) {
+			c.duplicateOutput(key, earlier, rec, sum)
+		}
 		return
 	}
 	if _, cut := c.cut[key]; cut || c.past[key] {
@@ -282,6 +286,9 @@ func (c *callChecker) output(rec *session.Record) {
 	}
 	if _, twice := c.early[key]; twice {
 		c.duplicateOutput(key, answered{output: c.early[key].sum, at: c.early[key].ref.Pos}, rec, sum)
+		return
+	}
+	if c.run.limited.owns(rec) {
 		return
 	}
 	early := &earlyOutput{ref: finding.RefOf(rec), stamp: codex.Stamp(rec), kind: string(codex.Text(rec, codex.FieldPayloadType)), family: rec.Family, callID: string(rec.CallID), idAt: rec.Spans[codex.FieldCallID], sum: sum, holed: rec.Holed}
@@ -311,7 +318,7 @@ func (c *callChecker) answer(key callKey, open *openCall, rec *session.Record, s
 	if open.group.end == (session.Pos{}) {
 		open.group.answer(open.place, rec.Pos)
 	}
-	a := answered{call: open.sum, output: sum, at: rec.Pos, torn: rec.Torn, written: c.written(rec)}
+	a := answered{call: open.sum, output: sum, at: rec.Pos, torn: rec.Torn, written: c.written(rec), begun: open.begun}
 	if ev := open.evidence; ev != nil {
 		a.proof, a.length = ev.proof, ev.length
 		a.proven = c.proves(rec, ev.proof, ev.length)
@@ -392,6 +399,10 @@ func (c *callChecker) finish() {
 	for _, out := range check.InOrder(c.early, func(o *earlyOutput) session.Pos { return o.ref.Pos }) {
 		c.withoutCall(out)
 	}
+	for i := range c.namesakes {
+		c.report(c.namesakes[i].finding)
+	}
+	c.namesakes = c.namesakes[:0]
 	c.looseNotes()
 	c.tornAlone()
 	clear(c.open)

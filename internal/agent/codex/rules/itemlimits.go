@@ -3,6 +3,7 @@ package rules
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,8 +20,9 @@ type limitedItems struct {
 	run *run
 	// unnamed are calls with an empty call_id whose output has not come, oldest first.
 	unnamed []unnamedCall
-	calls   int // how many there were
-	leftOut int // how many images of the item in hand the client does not send
+	calls   int         // how many there were
+	leftOut int         // how many images of the item in hand the client does not send
+	paired  session.Pos // the newest output that answers one of them by its place
 }
 
 // unnamedCall is a call without a name by which its output could be told.
@@ -188,15 +190,31 @@ func (c *limitedItems) callID(it item) {
 		c.unnamed = append(c.unnamed, unnamedCall{f, family, new})
 		return
 	}
-	for i := range c.unnamed {
-		if call := &c.unnamed[i]; call.family == family {
-			call.finding.Edits = append(call.finding.Edits, rename(call.id))
-			call.finding.Message += fmt.Sprintf("; its output, on line %d, gets the same new one", it.owner.Pos.Line)
-			c.run.report(call.finding)
-			c.unnamed = append(c.unnamed[:i], c.unnamed[i+1:]...)
-			return
-		}
+	c.pair(family, func(call *unnamedCall) {
+		c.paired = it.owner.Pos
+		call.finding.Edits = append(call.finding.Edits, rename(call.id))
+		call.finding.Message += fmt.Sprintf("; its output, on line %d, gets the same new one", it.owner.Pos.Line)
+	})
+}
+
+// pair reports the oldest unnamed call of a family with what its output says. It returns false if none waits.
+func (c *limitedItems) pair(family session.Family, output func(call *unnamedCall)) bool {
+	i := slices.IndexFunc(c.unnamed, func(call unnamedCall) bool { return call.family == family })
+	if i < 0 {
+		return false
 	}
+	output(&c.unnamed[i])
+	c.run.report(c.unnamed[i].finding)
+	c.unnamed = slices.Delete(c.unnamed, i, i+1)
+	return true
+}
+
+// owns takes an output with an id that no call has for that of an unnamed call, which gets its id. It returns false if no call waits for it.
+func (c *limitedItems) owns(rec *session.Record) bool {
+	return c.pair(rec.Family, func(call *unnamedCall) {
+		call.finding.Message += fmt.Sprintf("; it gets that of its output, on line %d", rec.Pos.Line)
+		call.finding.Edits[0].Cuts[0].New = quoted(string(rec.CallID))
+	})
 }
 
 // familyOf is which calls an item may pair with, by its type: one without a call_id has no family for the rules of pairs.

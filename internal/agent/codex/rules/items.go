@@ -68,13 +68,14 @@ type itemChecker struct {
 	doubled doubledItems
 	sealed  sealedItems
 	refused refusals
-	limited limitedItems
+	limited *limitedItems
 }
 
 func newItemChecker(s *run) *itemChecker {
+	s.limited = &limitedItems{run: s}
 	return &itemChecker{
 		run: s, held: codex.NewHeld(), seen: recent[seenID]{limit: keptIDs}, older: map[uint64][]seenID{}, doubled: newDoubledItems(s),
-		sealed: sealedItems{run: s}, refused: refusals{run: s}, limited: limitedItems{run: s},
+		sealed: sealedItems{run: s}, refused: refusals{run: s}, limited: s.limited,
 	}
 }
 

@@ -25,6 +25,7 @@ type run struct {
 	newer     bool                  // the session's client is newer than any that has been measured
 	paginated bool
 	prefix    prefix
+	limited   *limitedItems
 }
 
 // NewCheckers makes Codex's checkers for one session; its history is codex.NewHistory's. Their order matters:

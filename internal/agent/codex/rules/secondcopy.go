@@ -5,22 +5,63 @@ import (
 	"slices"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
-func (c *callChecker) duplicateCall(rec *session.Record, copied bool) {
+// A relay that counts the calls of each answer anew, or gives them no id of their own, gives several calls one id. Each has its output,
+// behind it.
+
+// namesake is a call with the id of an earlier one, whose own output has not come yet.
+type namesake struct {
+	finding finding.Finding // sets it aside, which is right if no output comes
+	key     callKey
+	id      finding.Cut // gives it an id of its own
+}
+
+// maxNamesakes is how many calls may wait for a second output with their id.
+const maxNamesakes = 64
+
+func (c *callChecker) duplicateCall(rec *session.Record, key callKey, copied bool) {
 	what := "a second, different call"
 	if copied {
 		what = "a copy of the call"
 	}
-	c.report(finding.Finding{
+	f := finding.Finding{
 		Rule: ruleDuplicateCall, Impact: finding.Rejects, Fix: finding.SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
 		Message: fmt.Sprintf("%s with call_id %s: both are sent, and the API may refuse them", what, check.Clip(rec.CallID, 40)),
 		Edits:   []finding.Edit{{At: rec.Pos, Op: finding.Remove}},
 		Unseen:  1,
-	})
+	}
+	if a, _ := c.answered(key); copied && a.begun == codex.SumOf(rec, codex.FieldTimestamp) || len(c.namesakes) == maxNamesakes {
+		c.report(f)
+		return
+	}
+	span := rec.Spans[codex.FieldCallID]
+	id := api.FreshID(nil, fmt.Sprint(string(rec.CallID), codex.Stamp(rec), len(c.namesakes)))
+	c.namesakes = append(c.namesakes, namesake{f, key, finding.Cut{Start: span.Start, End: span.End, New: quoted(id)}})
+}
+
+// ownOutput takes an output for that of a call which has the id of an earlier one, and gives both a new one. It returns false if no such
+// call waits, or if the output is a copy of the earlier call's.
+func (c *callChecker) ownOutput(key callKey, earlier answered, rec *session.Record, sum uint64) bool {
+	i := slices.IndexFunc(c.namesakes, func(n namesake) bool { return n.key == key })
+	if i < 0 || sum == earlier.output || earlier.torn || rec.Torn || earlier.written == c.written(rec) {
+		return false
+	}
+	call, span := c.namesakes[i], rec.Spans[codex.FieldCallID]
+	f := call.finding
+	f.Fix, f.First, f.Unseen = finding.Exact, true, 0
+	f.Message = fmt.Sprintf("another call has the call_id %s, too: all are sent, and the API may refuse them; this one and its output, on line %d, get a new one", check.Clip(rec.CallID, 40), rec.Pos.Line)
+	f.Edits = []finding.Edit{
+		{At: f.Pos, Op: finding.Splice, Cuts: []finding.Cut{call.id}},
+		{At: rec.Pos, Op: finding.Splice, Cuts: []finding.Cut{{Start: span.Start, End: span.End, New: call.id.New}}},
+	}
+	c.report(f)
+	c.namesakes = slices.Delete(c.namesakes, i, i+1)
+	return true
 }
 
 // callAtSeam reports a call that is there twice with the same id and time but different texts: the first is at the seam where a

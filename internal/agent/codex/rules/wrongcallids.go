@@ -47,7 +47,7 @@ func (c *callChecker) damagedIDs() {
 
 // withoutID takes an output without a call_id for that of the only call which waits for one. It returns false for any other record.
 func (c *callChecker) withoutID(rec *session.Record) bool {
-	if c.group == nil || c.group.over || len(c.open) != 1 || !rec.Model || len(rec.CallID) > 0 || len(codex.Field(rec, codex.FieldOutput)) == 0 || codex.Misfit(rec) != "" {
+	if c.group == nil || c.group.over || len(c.open) != 1 || !rec.Model || rec.Pos == c.run.limited.paired || len(rec.CallID) > 0 || len(codex.Field(rec, codex.FieldOutput)) == 0 || codex.Misfit(rec) != "" {
 		return false
 	}
 	for key, open := range c.open {
