@@ -205,10 +205,15 @@ func reportEnd(run *check.Run, err error) error {
 	case errors.Is(err, source.ErrCorrupt):
 		f := Finding{
 			Rule: normalize.CorruptZst, Impact: Blocks, Fix: Recovered, Pos: session.Pos{Line: run.Last().Line + 1}, Offset: run.Offset(),
-			Message: "the compressed stream breaks off here: the client can't read the file at all", Source: "the part before the break",
+			Message: "the compressed stream breaks off here: the client can't read the file at all", Source: "the part before the break", Gap: true,
 		}
-		if errors.Is(err, source.ErrUncompressed) {
-			f.Message, f.Source = "the last records of this compressed file are not compressed: the client can't read the file at all", "both parts of the file"
+		switch {
+		case errors.Is(err, source.ErrUncompressed):
+			f.Message, f.Source, f.Gap = "the last records of this compressed file are not compressed: the client can't read the file at all", "both parts of the file", false
+		case errors.Is(err, source.ErrBehind):
+			f.Message, f.Source, f.Gap = "something stands behind the compressed session that does not belong there: the client can't read the file at all", "the part before it", false
+		case errors.Is(err, source.ErrChecksum):
+			f.Message, f.Source, f.Gap = "this does not have the checksum of what was compressed: some of it is wrong, nobody can tell what, and the client can't read the file at all", "what it unpacks to, right or wrong", false
 		}
 		if run.Records() == 0 {
 			f.Fix, f.Source = NoFix, ""

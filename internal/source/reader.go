@@ -136,6 +136,10 @@ func (s *Source) zstdError(err error, delivered int64) error {
 		return fmt.Errorf("%s: %w: that takes more than %d MiB of memory; unpack it by hand with zstd -d --long=31 and name the result", s.Path, ErrWindow, maxWindow>>20)
 	case errors.Is(err, ErrUncompressed):
 		return fmt.Errorf("%s: %w: %w", s.Path, ErrCorrupt, ErrUncompressed)
+	case errors.Is(err, zstd.ErrCRCMismatch):
+		return fmt.Errorf("%s: %w: %w", s.Path, ErrCorrupt, ErrChecksum)
+	case errors.Is(err, zstd.ErrMagicMismatch) && delivered > 0:
+		return fmt.Errorf("%s: %w: %w", s.Path, ErrCorrupt, ErrBehind)
 	case !s.Magic:
 		return fmt.Errorf("%s: %w: its name ends in .zst, but it does not begin like zstd", s.Path, ErrCorrupt)
 	case errors.Is(err, io.ErrUnexpectedEOF):
@@ -259,6 +263,7 @@ type zstdReader struct {
 	source *Source
 	d      *zstd.Decoder
 	in     *lastRead
+	wrong  bool      // a frame did not have its checksum
 	plain  io.Reader // what stands behind the last frame, if that is not compressed
 	raw    func() error
 	n      int64
@@ -269,6 +274,17 @@ type zstdReader struct {
 func (z *zstdReader) read(b []byte) (n int, err error) {
 	if z.plain == nil {
 		n, err = z.d.Read(b)
+		switch {
+		case errors.Is(err, zstd.ErrCRCMismatch): // that is all of this frame but its last block, which is given to who asks again; others may follow
+			more, err := z.d.Read(b[n:])
+			if n += more; err == nil {
+				return n, nil
+			}
+			z.wrong = true
+			return n, z.d.Reset(z.in)
+		case z.wrong && err == io.EOF:
+			return n, zstd.ErrCRCMismatch
+		}
 		// The decoder has read as many bytes as a frame begins with, and no more.
 		if !errors.Is(err, zstd.ErrMagicMismatch) || !bytes.HasPrefix(bytes.TrimLeft(z.in.bytes[:], "\r\n"), []byte("{")) || z.n+int64(n) == 0 {
 			return n, err

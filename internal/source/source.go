@@ -31,8 +31,12 @@ var (
 	ErrChanged = errors.New("the file changed while it was being read")
 	// ErrLeased says that another process is about to replace the file, and is taking long.
 	ErrLeased = errors.New("another process is about to replace the file; try again")
-	// ErrCorrupt says that the compressed stream is cut off or damaged; what was delivered before is good.
+	// ErrCorrupt says that the compressed stream is cut off or damaged; what was delivered before is good, except with ErrChecksum.
 	ErrCorrupt = errors.New("the zstd stream is damaged")
+	// ErrChecksum says that a zstd stream was unpacked to its end, but to something else than it was made of.
+	ErrChecksum = errors.New("what it unpacks to does not have its checksum")
+	// ErrBehind says that something stands behind the last frame of a zstd stream that is none.
+	ErrBehind = errors.New("what stands behind it is no zstd")
 	// ErrUncompressed says that records stand behind the last frame of a zstd stream as they are.
 	ErrUncompressed = errors.New("what stands behind it is not compressed")
 	// ErrWindow says that the compressed stream needs more memory than a decoder may use here, or has more text than a session.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -398,5 +399,39 @@ func TestCancelled(t *testing.T) {
 			t.Errorf("%s: %v", s.Name, err)
 		}
 		r.Close()
+	}
+}
+
+// TestBadChecksum: of a frame that does not unpack to what it was made of, everything is read, and what follows it, but not as sound; what is no
+// frame is told from a frame that breaks off.
+func TestBadChecksum(t *testing.T) {
+	text := lines(100 << 10)
+	first, second := compress(t, text[:60<<10]), compress(t, text[60<<10:])
+	wrong := slices.Clone(first)
+	wrong[len(wrong)-1] ^= 1
+	for _, c := range []struct {
+		name   string
+		stored []byte
+		read   int
+		want   error
+	}{
+		{"the only frame", wrong, 60 << 10, ErrChecksum},
+		{"the first of two", slices.Concat(wrong, second), len(text), ErrChecksum},
+		{"before a cut", slices.Concat(wrong, second[:len(second)-9]), 60 << 10, ErrCorrupt},
+		{"zeros behind", slices.Concat(first, second, make([]byte, 4096)), len(text), ErrBehind},
+	} {
+		path := filepath.Join(t.TempDir(), "s.jsonl.zst")
+		if err := os.WriteFile(path, c.stored, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := readAll(t, s)
+		if len(got) < c.read || !bytes.HasPrefix(text, got) || !errors.Is(err, c.want) || !errors.Is(err, ErrCorrupt) || errors.Is(err, ErrChecksum) != (c.want == ErrChecksum) {
+			t.Errorf("%s: %d bytes: %v", c.name, len(got), err)
+		}
+		s.Close()
 	}
 }
