@@ -81,11 +81,13 @@ func read(path string, columns int) (rows [][]string, err error) {
 }
 
 func writeErrors(b *bytes.Buffer, rows [][]string) error {
+	known := map[int]bool{}
 	for _, r := range rows {
 		n, err := strconv.Atoi(r[0])
-		if err != nil {
-			return err
+		if err != nil || known[n] {
+			return fmt.Errorf("row %q: not a number of its own", r[0])
 		}
+		known[n] = true
 		pattern, err := syntax.Parse(r[2], syntax.Perl)
 		if err != nil {
 			return fmt.Errorf("row %d: %w", n, err)
