@@ -163,10 +163,7 @@ var ownTools = namesOf(map[string]string{
 	"apply_patch": "apply_patch", "update_plan": "update_plan", "view_image": "view_image",
 })
 
-// CallOf reads the tool of a call record.
-func CallOf(rec *session.Record) Tool { return CallWithID(rec, string(rec.CallID)) }
-
-// CallWithID is CallOf for a record whose call_id the caller has as a string.
+// CallWithID reads the tool of a call record, whose call_id the caller has as a string.
 func CallWithID(rec *session.Record, id string) Tool {
 	return Tool{Type: ItemKind(rec), Name: nameIn(rec), CallID: id}
 }

@@ -164,17 +164,6 @@ func ErrorClass(rec *session.Record) string {
 	return name
 }
 
-// TurnTook is how long the client says that a turn took, 0 if it does not say.
-func TurnTook(rec *session.Record) time.Duration {
-	return time.Duration(gjson.GetBytes(rec.Raw, "payload.duration_ms").Int()) * time.Millisecond
-}
-
-// Place is the working directory and the model that a turn_context names.
-func Place(rec *session.Record) (cwd, model string) {
-	p := gjson.GetBytes(rec.Raw, "payload")
-	return p.Get("cwd").String(), p.Get("model").String()
-}
-
 // Time is when the record was written, zero if its time stamp is invalid.
 func Time(rec *session.Record) time.Time {
 	t, err := time.Parse(time.RFC3339, Stamp(rec))

@@ -255,7 +255,7 @@ const lostAnswer = "[hist: records are lost about here: at least one answer of y
 
 // LostAnswer writes a message that tells the model that at least one of its answers is missing here.
 func LostAnswer(timestamp string) []byte {
-	return newMessage(timestamp, "developer", "", []part{{Type: "input_text", Text: lostAnswer}})
+	return tellModel(timestamp, lostAnswer)
 }
 
 // IsLostAnswer says whether a record is a message that LostAnswer has written.
@@ -265,13 +265,12 @@ func IsLostAnswer(rec *session.Record) bool {
 
 // LostPrompt writes a message that tells the model that a prompt is missing here.
 func LostPrompt(timestamp string) []byte {
-	return newMessage(timestamp, "developer", "", []part{{Type: "input_text", Text: "[hist: the user's prompt that stood here is lost]"}})
+	return tellModel(timestamp, "[hist: the user's prompt that stood here is lost]")
 }
 
 // LostHere writes a message that tells the model that so many records of its session are missing.
 func LostHere(timestamp string, records int64) []byte {
-	return newMessage(timestamp, "developer", "", []part{{Type: "input_text", Text: fmt.Sprintf(
-		lostHere+" (%d), with whatever was said or done in them; check the state before you rely on it]", records)}})
+	return tellModel(timestamp, fmt.Sprintf(lostHere+" (%d), with whatever was said or done in them; check the state before you rely on it]", records))
 }
 
 const lostHere = "[hist: records of this session are lost here"
@@ -284,7 +283,10 @@ func IsLostHere(rec *session.Record) bool {
 // LostPast writes a message that tells the model that what its thread inherited from another one is lost: all of it, or
 // everything after this place.
 func LostPast(timestamp string) []byte {
-	return newMessage(timestamp, "developer", "", []part{{
-		Type: "input_text", Text: "[hist: this thread was forked from another one; the rest of what it inherited is lost from here on, up to where it went on by itself]",
-	}})
+	return tellModel(timestamp, "[hist: this thread was forked from another one; the rest of what it inherited is lost from here on, up to where it went on by itself]")
+}
+
+// tellModel writes a message that tells the model something about its session.
+func tellModel(timestamp, text string) []byte {
+	return newMessage(timestamp, "developer", "", []part{{Type: "input_text", Text: text}})
 }

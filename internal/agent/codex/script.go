@@ -39,9 +39,6 @@ func Nested(rec *session.Record) bool {
 	return rec.Kind == session.Evidence && bytes.HasPrefix(rec.CallID, []byte(nestedPrefix))
 }
 
-// Script is the text of the script that a call runs.
-func Script(rec *session.Record) string { return string(Text(rec, FieldInput)) }
-
 // Awaited is the id of the running script that a call of wait asks for, "" if the record is no such call.
 func Awaited(rec *session.Record) string {
 	if rec.Type != "response_item/function_call" || string(Literal(rec, FieldName)) != waitTool {
@@ -284,12 +281,7 @@ func ScriptFrom(callID, outputType, stamp string, several bool, events [][]byte)
 	return newCustomCall(stamp, callID, scriptTool, text.String())
 }
 
-// NestedTool is the tool of an event about a script's call, by the name that scripts use.
-func NestedTool(rec *session.Record) string { return nestedName(rec.Raw) }
-
-// NestedAsked is what that tool was asked, as far as the event shows it.
-func NestedAsked(rec *session.Record) string { return strings.TrimPrefix(nestedAsked(rec.Raw), " ") }
-
+// nestedName is the tool of an event about a script's call, by the name that scripts use.
 func nestedName(event []byte) string {
 	ev, kind := eventOf(event)
 	switch kind {

@@ -14,7 +14,7 @@ import (
 // can't be restored: no reasoning item is made of a summary, because the API accepts none without its encrypted content.
 const thoughtHead = "[hist: your reasoning at this point was lost from the session; this is the summary of it that was shown]\n"
 
-// thoughtFrom writes a message to the model that keeps what events show of a thought: one item_completed of reasoning, or one
+// ThoughtFrom writes a message to the model that keeps what events show of a thought: one item_completed of reasoning, or one
 // or several agent_reasoning.
 func ThoughtFrom(events [][]byte) ([]byte, error) {
 	var shown []string
@@ -29,7 +29,7 @@ func ThoughtFrom(events [][]byte) ([]byte, error) {
 	if len(shown) == 0 {
 		return nil, errors.New("the event shows nothing of what was thought")
 	}
-	return newMessage(StampOf(events[0]), "developer", "", []part{{Type: "input_text", Text: thoughtHead + strings.Join(shown, "\n\n")}}), nil
+	return tellModel(StampOf(events[0]), thoughtHead+strings.Join(shown, "\n\n")), nil
 }
 
 // ShowsThought says whether an event shows anything of a thought that ThoughtFrom can keep.

@@ -41,19 +41,21 @@ func (Words) Outcome(rec *session.Record) session.Outcome {
 // Message is MessageText.
 func (Words) Message(rec *session.Record) (text string, images int) { return MessageText(rec) }
 
-// Place is Place of a Context; no answer names its model.
+// Place is the working directory and the model that a turn_context names; no answer names its model.
 func (Words) Place(rec *session.Record) (cwd, model string) {
 	if rec.Kind != session.Context {
 		return "", ""
 	}
-	return Place(rec)
+	p := gjson.GetBytes(rec.Raw, "payload")
+	return p.Get("cwd").String(), p.Get("model").String()
 }
 
 // Ending reads a task_complete or a turn_aborted.
 func (Words) Ending(rec *session.Record) session.Ending {
 	return session.Ending{
-		Aborted: rec.Type == "event_msg/turn_aborted", Reason: string(Text(rec, FieldReason)),
-		Error: ErrorClass(rec), Message: ErrorMessage(rec), Took: TurnTook(rec),
+		Aborted: CutOff(rec), Reason: string(Text(rec, FieldReason)),
+		Error: ErrorClass(rec), Message: ErrorMessage(rec),
+		Took: time.Duration(gjson.GetBytes(rec.Raw, "payload.duration_ms").Int()) * time.Millisecond,
 	}
 }
 
@@ -66,14 +68,16 @@ func (Words) TurnsBack(rec *session.Record) int {
 }
 
 // Script says whether a call runs a script, or waits for one.
-func (Words) Script(rec *session.Record) bool { return IsScript(CallOf(rec)) || Awaited(rec) != "" }
+func (Words) Script(rec *session.Record) bool {
+	return IsScript(CallWithID(rec, "")) || Awaited(rec) != ""
+}
 
 // Within is a call that a script made, as an event shows it.
 func (Words) Within(rec *session.Record) (tool, asked string, ok bool) {
 	if !Nested(rec) {
 		return "", "", false
 	}
-	return NestedTool(rec), NestedAsked(rec), true
+	return nestedName(rec.Raw), strings.TrimPrefix(nestedAsked(rec.Raw), " "), true
 }
 
 // Era says that before 0.100 no record marks where a turn begins, and before 0.145 none says that it failed.

@@ -24,7 +24,7 @@ type prompts struct {
 	seed  maphash.Seed
 	items map[uint64][]time.Time // when prompts were written as items, by their text
 	shown map[uint64][]time.Time // when prompts were shown by events, by their text
-	known map[uint64]bool        // all of them, by their text
+	known map[uint64]bool        // all of them, by their text, used up or not
 	count int
 
 	turn string         // the one in hand, if it has no prompt yet
@@ -183,7 +183,7 @@ func (p *prompts) first(ctx context.Context, c *copies, h session.Info) []check.
 	}
 	c.further = true
 	l, err := store.Row(ctx, c.dir, c.name.ThreadID)
-	if !c.read(err) || l == nil || strings.TrimSpace(l.Prompt) == "" || l.Base != c.base || p.holds(l.Prompt) {
+	if !c.read(err) || l == nil || strings.TrimSpace(l.Prompt) == "" || l.Base != c.base || p.known[p.sum(l.Prompt)] {
 		return nil
 	}
 	return []check.Lost{{
@@ -201,9 +201,6 @@ func inherits(h session.Info) bool {
 func (p *prompts) answeredNone(c *copies) bool {
 	return c.answer > 0 && (p.count == 0 || c.answer < c.prompt)
 }
-
-// holds says whether a prompt is in the session, used up or not.
-func (p *prompts) holds(text string) bool { return p.known[p.sum(text)] }
 
 // loggedPrompts are the prompts of a thread that its client's log shows; none if it can't be read.
 func (c *copies) loggedPrompts(ctx context.Context) (typed []typedPrompt) {

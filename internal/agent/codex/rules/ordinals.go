@@ -140,7 +140,7 @@ func (c *ordinalChecker) step(rec *session.Record) {
 		for n := want; n < value; n++ { // the dead lines had these
 			c.gaps.came(n)
 		}
-	case value == c.prev.Value && c.uncounted():
+	case value == c.prev.Value && c.float && codex.SkipsUnread(c.run.client): // that client gives the record before no number
 	case value == c.prev.Value:
 		c.outside(rec, want)
 		c.sequence(ruleOrdinalDuplicate, rec, fmt.Sprintf("ordinal %d for the second time", value))
@@ -151,11 +151,6 @@ func (c *ordinalChecker) step(rec *session.Record) {
 		c.outside(rec, want)
 		c.gap(rec, want)
 	}
-}
-
-// uncounted says whether the record before has no number for the client that will resume the session.
-func (c *ordinalChecker) uncounted() bool {
-	return c.float && codex.Before(c.run.client, 0, 146) && !codex.Before(c.run.client, 0, 145)
 }
 
 // ofFractions says whether a record follows what that bug leaves: fractional token counts, then a settings, goal or task record.

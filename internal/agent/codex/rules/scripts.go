@@ -87,7 +87,7 @@ func (s *scripts) begin(rec *session.Record, open *openCall) *script {
 	case codex.IsScript(open.tool):
 		one = &script{}
 		if text := codex.Literal(rec, codex.FieldInput); len(text) <= maxScriptText {
-			one.text = codex.Script(rec)
+			one.text = string(codex.Text(rec, codex.FieldInput))
 		}
 	case id != "" && s.running[id] != nil:
 		one = s.running[id]

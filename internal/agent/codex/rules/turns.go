@@ -184,7 +184,7 @@ func (c *turnChecker) end(rec *session.Record) {
 		c.note(ruleTurnMismatch, rec, "a second end of the same turn")
 	case t.open && id != t.id && older(id, t.id):
 		// a review: its turn has another one in it, and only of that is the beginning written
-	case !known && !c.run.damaged():
+	case !known && !c.run.holes.Any(): // otherwise its start may have been on a line that holds no record
 		c.note(ruleTurnMismatch, rec, "the end of a turn that did not begin here")
 	}
 	c.last = id
@@ -225,9 +225,6 @@ func older(id, other string) bool {
 	y, errOther := uuid.Parse(other)
 	return err == nil && errOther == nil && x.Version() == 7 && y.Version() == 7 && bytes.Compare(x[:], y[:]) < 0
 }
-
-// damaged says whether lines were found that hold no record: the start of a turn may have been among them.
-func (s *run) damaged() bool { return s.holes.Any() }
 
 func (c *turnChecker) failed(rec *session.Record) {
 	t := &c.turn

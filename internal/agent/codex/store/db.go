@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver: pure Go, so that hist stays one static binary
@@ -172,6 +173,19 @@ func columns(ctx context.Context, db querier, path, table string) (names []strin
 		d.has[table] = names
 	}
 	return names, err
+}
+
+// needs is columns of a table that has to have some of them: the error is ErrSchema if it lacks one.
+func needs(ctx context.Context, db querier, path, table string, wanted ...string) (names []string, err error) {
+	if names, err = columns(ctx, db, path, table); err != nil {
+		return nil, err
+	}
+	for _, c := range wanted {
+		if !slices.Contains(names, c) {
+			return nil, fmt.Errorf("%s: %w: no %s.%s", path, ErrSchema, table, c)
+		}
+	}
+	return names, nil
 }
 
 // query calls do for each row, as long as the answer is within the limits.

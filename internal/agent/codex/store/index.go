@@ -34,14 +34,9 @@ func Index(ctx context.Context, home string) (map[string]Listed, error) {
 	defer db.Close()
 	optional := []string{"cwd", "model_provider", "history_mode"}
 	for table, wants := range map[string][]string{"threads": {"id", "rollout_path"}, "backfill_state": {"status"}} {
-		has, err := columns(ctx, db, path, table)
+		has, err := needs(ctx, db, path, table, wants...)
 		if err != nil {
 			return nil, err
-		}
-		for _, c := range wants {
-			if !slices.Contains(has, c) {
-				return nil, fmt.Errorf("%s: %w: no %s.%s", path, ErrSchema, table, c)
-			}
 		}
 		for i, c := range optional {
 			if table == "threads" && !slices.Contains(has, c) {

@@ -91,7 +91,7 @@ func KeptNames(ctx context.Context, home, rolloutID string) (names []KeptName, t
 func keptForm(ctx context.Context, db *database, path string) (later map[string]string, err error) {
 	later = map[string]string{}
 	for table, want := range keptColumns {
-		has, err := columns(ctx, db, path, table)
+		has, err := needs(ctx, db, path, table, want...)
 		if err != nil {
 			return nil, err
 		}
@@ -101,11 +101,6 @@ func keptForm(ctx context.Context, db *database, path string) (later map[string]
 			}
 			if later[c.name] = c.name; !slices.Contains(has, c.name) {
 				later[c.name] = c.without
-			}
-		}
-		for _, c := range want {
-			if !slices.Contains(has, c) {
-				return nil, fmt.Errorf("%s: %w: no %s.%s", path, ErrSchema, table, c)
 			}
 		}
 	}

@@ -41,19 +41,19 @@ const calledRows = "level IN ('INFO', 'DEBUG') AND target IN ('codex_core::strea
 
 // Called passes the log's rows about a thread's calls to see, in their order, as Sent does.
 func Called(ctx context.Context, home, thread string, see func(LogRow) bool) error {
-	return inOrder(ctx, home, thread, calledRows, see)
+	return everyLog(ctx, home, thread, calledRows, "", see)
 }
 
 // Typed passes the log's rows about what a thread's clients were asked to see, in their order, as Sent does.
 func Typed(ctx context.Context, home, thread string, see func(LogRow) bool) error {
-	return inOrder(ctx, home, thread, typedRows, see)
+	return everyLog(ctx, home, thread, typedRows, "", see)
 }
 
-// inOrder passes the rows of a thread that meet a condition to see, in their order.
-func inOrder(ctx context.Context, home, thread, condition string, see func(LogRow) bool) error {
+// everyLog passes the rows of a thread that meet a condition to see, in the order of their numbers or, if order says so, the other way.
+func everyLog(ctx context.Context, home, thread, condition, order string, see func(LogRow) bool) error {
 	more := true
 	for _, file := range codexhome.Logs() {
-		err := logged(ctx, home, file, func(r LogRow) bool { more = see(r); return more }, condition+" AND thread_id = ? ORDER BY id", thread)
+		err := logged(ctx, home, file, func(r LogRow) bool { more = see(r); return more }, condition+" AND thread_id = ? ORDER BY id"+order, thread)
 		if err != nil || !more {
 			return err
 		}
@@ -70,14 +70,7 @@ const (
 // Sent passes the log's rows about a thread's requests to see, newest first, until see returns false. If there is no log it
 // does nothing; the error may be ErrSchema.
 func Sent(ctx context.Context, home, thread string, see func(LogRow) bool) error {
-	more := true
-	for _, file := range codexhome.Logs() {
-		err := logged(ctx, home, file, func(r LogRow) bool { more = see(r); return more }, sentRows+" AND thread_id = ? ORDER BY id DESC", thread)
-		if err != nil || !more {
-			return err
-		}
-	}
-	return nil
+	return everyLog(ctx, home, thread, sentRows, " DESC", see)
 }
 
 // Got passes the rows about the model's answers that a process logged after a row to see, in their order, as Sent does. These

@@ -70,16 +70,11 @@ func threadRows(ctx context.Context, home string, wanted, optional []string, do 
 		return err
 	}
 	defer db.Close()
-	has, err := columns(ctx, db, path, "threads")
+	has, err := needs(ctx, db, path, "threads", wanted...)
 	if err != nil {
 		return err
 	}
 	list := slices.Clone(wanted)
-	for _, c := range wanted {
-		if !slices.Contains(has, c) {
-			return fmt.Errorf("%s: %w: no threads.%s", path, ErrSchema, c)
-		}
-	}
 	for _, c := range optional {
 		name, short := strings.CutPrefix(c, asked)
 		switch {
@@ -124,14 +119,9 @@ func Enlist(ctx context.Context, home, original string, copied agent.Copied) (bo
 		return false, err
 	}
 	defer db.Close()
-	has, err := columns(ctx, db, file, "threads")
+	has, err := needs(ctx, db, file, "threads", wanted...)
 	if err != nil {
 		return false, err
-	}
-	for _, c := range wanted {
-		if !slices.Contains(has, c) {
-			return false, fmt.Errorf("%s: %w: no threads.%s", file, ErrSchema, c)
-		}
 	}
 	var values []string
 	var args []any
