@@ -157,7 +157,6 @@ func (p *pass) end(ctx context.Context, partial bool) error {
 	if p.lost != nil && !partial {
 		p.lost.before(nil)
 	}
-	p.run.History().End()
 	if partial {
 		p.takeFaults()
 		p.run.Withdraw(func(f *Finding) bool { return f.Pos.Line >= p.last })

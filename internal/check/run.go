@@ -24,9 +24,8 @@ type Settler interface {
 // History follows which part of a session the model will be sent.
 type History interface {
 	// Add takes the next record into account; seen says whether the client can read it from the file as it is.
+	// Counts and RolledBack answer for the records so far.
 	Add(rec *session.Record, seen bool)
-	// End says that there are no more records. Until then Counts and RolledBack answer for the records so far.
-	End()
 	// Counts says whether what is at a place is part of what is sent.
 	Counts(at session.Pos) bool
 	// RolledBack says whether a place is in turns that the user took back: nothing there is damage.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/store"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/source"
@@ -103,7 +104,7 @@ func Left(ctx context.Context, dir, id string) string {
 	}
 	folder := filepath.Dir(listed)
 	if rel, err := filepath.Rel(dir, folder); err != nil || !filepath.IsLocal(rel) { // the list is another home's
-		folder = all.Named(codexName).Archive.NewDir(dir, time.Now())
+		folder = all.Named(codex.Name).Archive.NewDir(dir, time.Now())
 	}
 	path := filepath.Join(folder, filepath.Base(listed))
 	return fmt.Sprintf("the client's list has it in %s, which is gone; what the client's databases still have of it comes back with: %s && %s && %s",

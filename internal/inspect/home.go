@@ -36,7 +36,7 @@ func Kept(ctx context.Context, agent, home, base string) check.Kept {
 func KeptOfMany() check.KeptBy {
 	forks, older := beside.NewForks(), sync.OnceValue(keptInRuns)
 	return func(ctx context.Context, agent, home, base string) check.Kept {
-		if agent != codexName {
+		if agent != codex.Name {
 			return nil
 		}
 		return beside.Kept(ctx, home, base, func() []string { return older()[keptAs{home, base}] }, forks)
@@ -50,9 +50,6 @@ func DependantsOfMany() agent.DependantsBy {
 		return beside.Dependants(ctx, home, path, headers)
 	}
 }
-
-// codexName is the agent whose homes hold more than sessions.
-const codexName = codex.Name
 
 // keptAs is a session of a home, by its file's name.
 type keptAs struct{ home, base string }
@@ -83,7 +80,7 @@ const maxOlder = 8
 
 // Listed reads what a home's list of threads says of one: it is what lint.Options.Listed takes.
 func Listed(agent, home, thread string) *check.Listed {
-	if agent != codexName || home == "" {
+	if agent != codex.Name || home == "" {
 		return nil
 	}
 	return beside.Listed(agent, home, thread)

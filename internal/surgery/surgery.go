@@ -78,7 +78,6 @@ func Read(a *agent.Agent, about session.Info, text []byte, name check.Name) (*Se
 		s.Records = append(s.Records, held(rec, text))
 		in.Faults()
 	}
-	s.history.End()
 	for _, c := range checkers {
 		c.End()
 	}

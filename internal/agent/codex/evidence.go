@@ -63,6 +63,12 @@ func Evidence(rec *session.Record) (Tells, string) {
 	return 0, ""
 }
 
+// Repeats says whether a record repeats one of these.
+func Repeats(rec *session.Record, these Tells) bool {
+	tells, _ := Evidence(rec)
+	return tells&these != 0
+}
+
 func itemTells(rec *session.Record) (Tells, string) {
 	item := toldItems.of(rec, FieldItemType)
 	if item == nil {

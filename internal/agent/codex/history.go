@@ -23,9 +23,6 @@ type History struct {
 // NewHistory begins a session's history.
 func NewHistory() *History { return &History{} }
 
-// End does nothing: the order of the file is the order of what is sent.
-func (h *History) End() {}
-
 // Items is how many items are sent: those that the client reads from the file as it is, and all once it is mended.
 func (h *History) Items() (seen, mended int64) { return h.live.seen, h.live.mended }
 

@@ -129,9 +129,6 @@ type History struct{ of *checker }
 // Add does nothing: the checker sees each record itself.
 func (h *History) Add(*session.Record, bool) {}
 
-// End does nothing.
-func (h *History) End() {}
-
 // RolledBack is always false: nothing marks a branch as undone.
 func (h *History) RolledBack(session.Pos) bool { return false }
 

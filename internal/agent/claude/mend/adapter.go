@@ -121,9 +121,6 @@ type History struct {
 // Add does nothing: the checker sees each record itself.
 func (h *History) Add(*session.Record, bool) {}
 
-// End does nothing.
-func (h *History) End() {}
-
 // Counts says whether a record may be sent. Not sent are branches that the user left, what a compaction replaced, and the
 // client's bookkeeping. An unreadable line counts as sent.
 func (h *History) Counts(at session.Pos) bool {

@@ -149,8 +149,7 @@ func (c *copies) damaged() int {
 
 // answers says whether the model made a record, or it is an event that shows something of that.
 func answers(rec *session.Record) bool {
-	tells, _ := codex.Evidence(rec)
-	return rec.Answer || rec.Kind == session.Call || rec.Kind == session.Evidence && tells&codex.TellsUser == 0
+	return rec.Answer || rec.Kind == session.Call || rec.Kind == session.Evidence && !codex.Repeats(rec, codex.TellsUser)
 }
 
 // gap notes that something is damaged after the last record. to is the time of the next record, zero if there is none; last and

@@ -42,17 +42,12 @@ func (p *prompts) follow(rec *session.Record, count int) {
 		p.turn = string(rec.TurnID)
 	case rec.Kind == session.TurnEnd || rec.Kind == session.Compaction || rec.Boundary:
 		p.turn = ""
-	case p.turn != "" && rec.Kind == session.Evidence && tellsUser(rec):
+	case p.turn != "" && rec.Kind == session.Evidence && codex.Repeats(rec, codex.TellsUser):
 		p.turn = ""
 	case p.turn != "" && answers(rec) && len(p.bare) < maxGaps:
 		at := codex.Time(rec)
 		p.bare[p.turn], p.turn = gap{behind: count, from: at, to: at, turn: p.turn}, ""
 	}
-}
-
-func tellsUser(rec *session.Record) bool {
-	tells, _ := codex.Evidence(rec)
-	return tells&codex.TellsUser != 0
 }
 
 // See takes a prompt of the session.
@@ -63,7 +58,7 @@ func (p *prompts) See(rec *session.Record) {
 	if rec.Kind == session.Message && rec.Boundary {
 		p.add(p.items, codex.FirstText(rec), rec)
 	} else if rec.Kind == session.Evidence {
-		if tellsUser(rec) {
+		if codex.Repeats(rec, codex.TellsUser) {
 			p.add(p.shown, codex.ShownText(rec), rec)
 		}
 	}

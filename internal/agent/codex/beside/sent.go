@@ -118,7 +118,7 @@ func (s *sent) See(rec *session.Record, count, damaged int) {
 	case rec.Kind == session.Evidence:
 		if text := codex.ShownText(rec); text != nil && len(s.shown) < maxCompared {
 			s.shown = append(s.shown, sentItem{mark(s.seed, text), int32(count), rec.Kind, false})
-		} else if tells, _ := codex.Evidence(rec); tells&codex.TellsThought != 0 && len(s.thoughts) < maxCompared {
+		} else if codex.Repeats(rec, codex.TellsThought) && len(s.thoughts) < maxCompared {
 			s.thoughts = append(s.thoughts, sentItem{mark(s.seed, codex.ShownWords(rec)), int32(count), rec.Kind, false})
 		}
 	case rec.Kind == session.Compaction:

@@ -121,7 +121,7 @@ func (c *argumentChecker) oversize(rec *session.Record, field int, text []byte, 
 }
 
 func (c *argumentChecker) splice(rule *finding.Rule, impact finding.Impact, fix finding.Fix, rec *session.Record, field int, replacement []byte, message string) {
-	c.run.report(spliced(rule, impact, fix, rec, field, replacement, message))
+	c.run.Report(spliced(rule, impact, fix, rec, field, replacement, message))
 }
 
 // spliced is a finding about a field. Its edit replaces the field's value; without a replacement, it is only reported.
@@ -147,7 +147,7 @@ func (c *argumentChecker) arguments(rec *session.Record) {
 		rec.Refused = true
 		f := spliced(ruleBadArguments, finding.Loses, finding.Exact, rec, codex.FieldArguments, quoted(string(raw)), "the arguments are not a string: the client drops the call and its output")
 		f.Unseen = 1 // the output
-		c.run.report(f)
+		c.run.Report(f)
 		return
 	}
 	text, sound := c.reader.Read(raw)
@@ -203,7 +203,7 @@ func (c *argumentChecker) told(rec *session.Record, ev *evidence, naming func() 
 // untold reports arguments that no event tells: those that can't be read. Of others nobody knows whether anything is lost.
 func (c *argumentChecker) untold(l *lostArguments) {
 	if l.finding.Fix != finding.NoFix {
-		c.run.report(l.finding)
+		c.run.Report(l.finding)
 	}
 }
 

@@ -72,5 +72,5 @@ func (b *bareSession) report(c *headerChecker) {
 		f.Fix = finding.SetAside
 		f.Message += fmt.Sprintf("; %d records of another kind are among them", b.others)
 	}
-	c.run.report(f)
+	c.run.Report(f)
 }

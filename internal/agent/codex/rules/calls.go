@@ -203,7 +203,7 @@ func (c *callChecker) call(rec *session.Record) {
 		return
 	}
 	if first := c.asked[sum]; first != nil && first.group != c.group && len(codex.Field(rec, codex.FieldName)) > 0 {
-		c.report(finding.Finding{
+		c.run.Report(finding.Finding{
 			Rule: ruleReplayedCall, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
 			Message: fmt.Sprintf("the same call was made on line %d and left without an output: it may have run twice", first.ref.Pos.Line),
 		})
@@ -400,7 +400,7 @@ func (c *callChecker) finish() {
 		c.withoutCall(out)
 	}
 	for i := range c.namesakes {
-		c.report(c.namesakes[i].finding)
+		c.run.Report(c.namesakes[i].finding)
 	}
 	c.namesakes = c.namesakes[:0]
 	c.looseNotes()
@@ -414,5 +414,3 @@ func (c *callChecker) finish() {
 
 // Settle gives a finding about a call its final impact, which depends on what came after it.
 func (c *callChecker) Settle(f *finding.Finding) { c.args.settle(f) }
-
-func (c *callChecker) report(f finding.Finding) { c.run.report(f) }

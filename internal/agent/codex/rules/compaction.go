@@ -27,7 +27,7 @@ func (c *itemChecker) compaction(rec *session.Record) {
 	own := ownItem(rec)
 	c.begins(own)
 	if raw := codex.Field(rec, codex.FieldReplacement); len(raw) > 0 && raw[0] != '[' && raw[0] != 'n' {
-		c.run.report(own.finding(ruleUnreadableRecord, finding.NoFix, 0, "the client can't read this compaction and sends everything before it again: its replacement_history is not a list"))
+		c.run.Report(own.finding(ruleUnreadableRecord, finding.NoFix, 0, "the client can't read this compaction and sends everything before it again: its replacement_history is not a list"))
 		own.ignore()
 		return
 	}
@@ -59,7 +59,7 @@ func (c *itemChecker) compaction(rec *session.Record) {
 			}
 			it.drop.Edits = append(it.drop.Edits, finding.Edit{At: it.drop.Pos, Op: finding.Splice, Cuts: cuts})
 		}
-		c.run.report(*it.drop)
+		c.run.Report(*it.drop)
 	}
 	if own.Refused && !some { // the client goes on skipping it
 		c.base = before
@@ -74,7 +74,7 @@ func (c *itemChecker) begins(own item) {
 	if at.Line != 1 || c.run.Last() != at || own.Pos.Line != 2 || own.Pos.Lost != 0 || header.ForkedFrom != "" || header.BaseThread != "" || codex.OfSubagent(header) {
 		return
 	}
-	c.run.report(own.finding(ruleRewritten, finding.NoFix, 0, "the session begins with a compaction: what it sums up is not in the file any more; the model is sent the summary, and nobody is shown the rest"))
+	c.run.Report(own.finding(ruleRewritten, finding.NoFix, 0, "the session begins with a compaction: what it sums up is not in the file any more; the model is sent the summary, and nobody is shown the rest"))
 }
 
 // emptyBetterSkipped is why a compaction that holds nothing is not mended: if the client skips it, everything from before is
@@ -115,7 +115,7 @@ func (c *itemChecker) skipped(own item, items []heldItem, what string, fix findi
 		f.Fix = finding.NoFix
 		f.Message += emptyBetterSkipped
 	}
-	c.run.report(f)
+	c.run.Report(f)
 }
 
 // stays says whether a compaction has any item left when those that have to go are removed.

@@ -62,7 +62,7 @@ func (c *itemChecker) reasoning(it item) *finding.Finding {
 			return &f
 		}
 		f.Edits = []finding.Edit{it.splice(session.SetMember(it.Raw, it.path, "content", []byte("null")))}
-		c.run.report(f)
+		c.run.Report(f)
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ func (c *itemChecker) image(im placedImage) {
 	case v.Place == image.Web && !old:
 		f := im.finding(ruleBadImage, finding.NoFix, im.key, "an image on the web: the client leaves it out")
 		f.Impact = finding.Notes
-		c.run.report(f)
+		c.run.Report(f)
 	case v.Place == image.Nowhere:
 		c.badImage(im, v, finding.Rejects, "the API refuses the request")
 	case v.Fault != "" && old:
@@ -157,7 +157,7 @@ func (c *itemChecker) label(im placedImage, v image.Verdict) {
 	if comma := bytes.IndexByte(im.Raw[im.start:im.end], ','); comma > 0 {
 		f.Fix, f.Edits = finding.Exact, []finding.Edit{im.splice(finding.Cut{Start: im.start, End: im.start + comma, New: []byte("data:image/" + v.Real + ";base64")})}
 	}
-	c.run.report(f)
+	c.run.Report(f)
 }
 
 // badImage reports an image that can't be read.
@@ -169,5 +169,5 @@ func (c *itemChecker) badImage(im placedImage, v image.Verdict, impact finding.I
 		standIn := append(append([]byte(`{"type":"input_text","text":`), quoted(text)...), '}')
 		f.Fix, f.Edits = finding.StandIn, []finding.Edit{im.splice(finding.Cut{Start: start, End: end, New: standIn})}
 	}
-	c.run.report(f)
+	c.run.Report(f)
 }

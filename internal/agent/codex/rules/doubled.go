@@ -75,7 +75,7 @@ func (d *doubledItems) next(rec *session.Record) {
 	shows := d.shown.size > 0 && d.shown == d.text
 	switch {
 	case d.pending != nil && d.after.same(d.mark):
-		d.run.report(*d.pending)
+		d.run.Report(*d.pending)
 	case d.single != nil && shows == d.wants:
 		d.reportSingle()
 	}
@@ -104,7 +104,7 @@ func (d *doubledItems) reportSingle() {
 		d.gone = map[session.Pos]bool{}
 	}
 	d.gone[d.single.Edits[0].At] = true
-	d.run.report(*d.single)
+	d.run.Report(*d.single)
 }
 
 // markOf is a record's mark, zero if the file does not hold the record or it can't be read.

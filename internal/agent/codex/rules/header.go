@@ -121,7 +121,7 @@ func (c *headerChecker) headerRecord(rec *session.Record) {
 		c.run.setHeader(codex.ReadHeader(c.line), rec.Pos)
 		c.run.paginated = c.run.header.Paginated()
 		if c.late {
-			c.run.report(finding.Finding{
+			c.run.Report(finding.Finding{
 				Rule: ruleHeaderNotFirst, Impact: finding.Blocks, Fix: finding.Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
 				Message: fmt.Sprintf("the header is on line %d; the client expects it first", rec.Pos.Line),
 				Edits: []finding.Edit{
@@ -213,7 +213,7 @@ func (c *headerChecker) End() {
 	c.strayHeaders()
 	c.mismatch()
 	if start := c.run.header.SubagentStart; c.run.paginated && start > 0 && c.final.State == session.GoodOrdinal && c.final.Value < start-1 {
-		c.run.report(finding.Finding{
+		c.run.Report(finding.Finding{
 			Rule: ruleIncompletePrefix, Impact: finding.Blocks, Pos: c.at.Pos, Offset: c.at.Offset, Record: "session_meta",
 			Message: fmt.Sprintf("what this sub-agent inherits should reach ordinal %d but ends at %d", start-1, c.final.Value),
 		})
@@ -230,7 +230,7 @@ func (c *headerChecker) boundary() {
 	if !c.run.prefix.copied {
 		own = 1 // it has inherited nothing
 	}
-	c.run.report(finding.Finding{
+	c.run.Report(finding.Finding{
 		Rule: rulePrefixBoundary, Impact: finding.Shows, Fix: finding.Exact, Pos: c.at.Pos, Offset: c.at.Offset, Record: "session_meta",
 		Message: fmt.Sprintf("the header says that this sub-agent's own history begins with ordinal %d, but its first turn began before: the client sends everything, but does not show what came before", c.run.header.SubagentStart),
 		Edits: []finding.Edit{{At: c.at.Pos, Op: finding.Splice, Cuts: []finding.Cut{
@@ -253,7 +253,7 @@ func (c *headerChecker) faults() {
 		} else {
 			f.Edits = []finding.Edit{{At: c.at.Pos, Op: finding.Splice, Cuts: fault.Cuts}}
 		}
-		c.run.report(f)
+		c.run.Report(f)
 	}
 }
 
@@ -284,7 +284,7 @@ func (c *headerChecker) strayHeaders() {
 		}
 	}
 	for _, f := range found {
-		c.run.report(f)
+		c.run.Report(f)
 	}
 }
 
@@ -309,7 +309,7 @@ func (c *headerChecker) mismatch() {
 		}
 		f.Edits = []finding.Edit{{At: c.at.Pos, Op: finding.Splice, Cuts: cuts}}
 	}
-	c.run.report(f)
+	c.run.Report(f)
 }
 
 // fileName reports a file name that the client's finder does not see. Where a link has the right name, the newest client looks at that of the
@@ -329,7 +329,7 @@ func (s *run) fileName() {
 	if f.Rename == "" { // nothing says what it is to be named for
 		f.Fix = finding.NoFix
 	}
-	s.report(f)
+	s.Report(f)
 }
 
 // empty reports a file that holds nothing at all, and says whether it did.
@@ -343,6 +343,6 @@ func (s *run) empty() bool {
 		return true
 	}
 	s.Withdraw(func(*finding.Finding) bool { return true })
-	s.report(finding.Finding{Rule: normalize.EmptyFile, Impact: finding.Blocks, Pos: session.Pos{Line: 1}, Message: "the file holds no record: the client refuses it; look for a backup, an archived copy or a .zst of the same name"})
+	s.Report(finding.Finding{Rule: normalize.EmptyFile, Impact: finding.Blocks, Pos: session.Pos{Line: 1}, Message: "the file holds no record: the client refuses it; look for a backup, an archived copy or a .zst of the same name"})
 	return true
 }

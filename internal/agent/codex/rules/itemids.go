@@ -143,7 +143,7 @@ func (c *itemChecker) badID(it item, what string) *finding.Finding {
 		return &f
 	}
 	f.Edits = []finding.Edit{it.blankID()}
-	c.run.report(f)
+	c.run.Report(f)
 	return nil
 }
 
@@ -151,7 +151,7 @@ func (c *itemChecker) badID(it item, what string) *finding.Finding {
 func (c *itemChecker) wholeAgain(it item, cut *seenID) {
 	f := it.finding(ruleDuplicateItemID, finding.SetAside, 0, fmt.Sprintf("the item with the id %s is whole here; line %d holds only a part of it, which is removed", check.Clip(it.ID, 64), cut.at.Line))
 	f.Edits = []finding.Edit{{At: cut.at, Op: finding.Remove}}
-	c.run.report(f)
+	c.run.Report(f)
 }
 
 func (c *itemChecker) duplicate(it item, copied bool) *finding.Finding {
@@ -162,7 +162,7 @@ func (c *itemChecker) duplicate(it item, copied bool) *finding.Finding {
 		return &f
 	}
 	f.Edits = []finding.Edit{it.blankID()}
-	c.run.report(f)
+	c.run.Report(f)
 	return nil
 }
 

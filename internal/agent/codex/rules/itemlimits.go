@@ -141,7 +141,7 @@ func (c *limitedItems) fault(it item, raw []byte, fault api.Fault) *finding.Find
 			f.Edits = append(f.Edits, it.splice(cut))
 		}
 	}
-	c.run.report(f)
+	c.run.Report(f)
 	return nil
 }
 
@@ -177,7 +177,7 @@ func (c *limitedItems) callID(it item) {
 		if fault, wrong := callIDLimits.WrongText(c.run.provider.Name, string(it.CallID)); wrong {
 			f := it.finding(check.Refused, finding.Exact, id.Start, "the API refuses every request: "+kindOf(it)+": "+fault.What)
 			f.First, f.Edits = true, []finding.Edit{rename([]byte(api.FreshID(it.Raw, string(it.CallID))))}
-			c.run.report(f)
+			c.run.Report(f)
 		}
 		return
 	}
@@ -204,7 +204,7 @@ func (c *limitedItems) pair(family session.Family, output func(call *unnamedCall
 		return false
 	}
 	output(&c.unnamed[i])
-	c.run.report(c.unnamed[i].finding)
+	c.run.Report(c.unnamed[i].finding)
 	c.unnamed = slices.Delete(c.unnamed, i, i+1)
 	return true
 }
@@ -234,6 +234,6 @@ func (c *limitedItems) forget() { c.unnamed = c.unnamed[:0] }
 // end reports calls that no output answers.
 func (c *limitedItems) end() {
 	for i := range c.unnamed {
-		c.run.report(c.unnamed[i].finding)
+		c.run.Report(c.unnamed[i].finding)
 	}
 }

@@ -108,7 +108,7 @@ func (c *itemChecker) Record(rec *session.Record) {
 		}
 		if drop != nil {
 			drop.Unseen, drop.Edits = 1, append(drop.Edits, finding.Edit{At: rec.Pos, Op: finding.Remove})
-			c.run.report(*drop)
+			c.run.Report(*drop)
 		}
 	}
 }

@@ -19,7 +19,7 @@ func (c *itemChecker) readable(it item) bool {
 	}
 	f := it.finding(ruleUnreadableRecord, finding.SetAside, 0, "the client can't read this item: "+why)
 	f.Edits = []finding.Edit{{At: it.Pos, Op: finding.Remove}}
-	c.run.report(f)
+	c.run.Report(f)
 	it.ignore()
 	it.Kind = session.Unreadable
 	c.run.holes.Unread(it.Record)
@@ -53,6 +53,6 @@ func (c *itemChecker) modernized(it item) bool {
 	it.owner.Refused = true
 	f := it.finding(normalize.LegacyShape, finding.Exact, cut.Start, fmt.Sprintf("%s: the client skips the %s", what, skipped))
 	f.Edits = []finding.Edit{it.splice(cut)}
-	c.run.report(f)
+	c.run.Report(f)
 	return true
 }

@@ -28,7 +28,7 @@ const maxRestored = 256
 func (c *messageChecker) lostAt(edit finding.Edit, t *witness, what string) {
 	c.remember(t, lostText{text: c.answerText, at: t.ref.Pos}, what)
 	edit.New = finding.Content{From: &t.ref, Recipe: codex.MessageRecipe{}}
-	c.run.report(finding.Finding{
+	c.run.Report(finding.Finding{
 		Rule: ruleLostMessage, Impact: finding.Loses, Fix: finding.Recovered, Pos: t.ref.Pos, Offset: t.ref.Offset, Source: t.source(), On: t.ref,
 		Message: "the " + what + " that this event shows is missing from what the model is sent", Edits: []finding.Edit{edit},
 	})
@@ -36,7 +36,7 @@ func (c *messageChecker) lostAt(edit finding.Edit, t *witness, what string) {
 
 func (c *messageChecker) lost(h *check.Hole, t *witness, what string) {
 	c.remember(t, lostText{text: c.answerText, at: h.At}, what)
-	c.run.report(finding.Finding{
+	c.run.Report(finding.Finding{
 		Rule: ruleLostMessage, Impact: finding.Loses, Fix: finding.Recovered, Pos: h.At, Offset: h.Offset, Source: t.source(),
 		Message: fmt.Sprintf("the %s that the event on line %d shows is missing from what the model is sent", what, t.ref.Pos.Line),
 		Edits:   []finding.Edit{h.Insert(finding.Content{From: &t.ref, Recipe: codex.MessageRecipe{}})}, Hole: true,

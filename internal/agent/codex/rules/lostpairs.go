@@ -90,7 +90,7 @@ func (c *callChecker) lostCall(l lostCall, to session.Pos) {
 	if edits == nil {
 		return
 	}
-	c.report(finding.Finding{
+	c.run.Report(finding.Finding{
 		Rule: ruleLostPair, Impact: finding.Loses, Fix: finding.Recovered, Pos: l.ref.Pos, Offset: l.ref.Offset, Record: "event_msg", Source: l.source(),
 		Message: fmt.Sprintf("call %s and its output are lost: the model does not see what this event shows", check.Clip([]byte(id), 40)),
 		Edits:   edits, On: l.ref, IDs: id, Hole: l.ref.Pos.Lost == 0,
@@ -122,7 +122,7 @@ func (c *callChecker) lostScript(to session.Pos) {
 	if several {
 		message = "the calls of scripts and their outputs are lost: the model does not see what these events show, and it is not known which script ran what"
 	}
-	c.report(finding.Finding{
+	c.run.Report(finding.Finding{
 		Rule: ruleLostPair, Impact: finding.Loses, Fix: finding.StandIn, Pos: ran[0].ref.Pos, Offset: ran[0].ref.Offset, Record: "event_msg", Source: one.source(), Lost: 1,
 		Message: message,
 		Edits:   edits, On: ran[0].ref, Hole: ran[0].ref.Pos.Lost == 0,
@@ -139,7 +139,7 @@ func (c *callChecker) tornScriptRan(torn *tornCall, ran []witness) {
 	}
 	torn.used = true
 	c.keep(c.key(session.Custom, []byte(tool.CallID)), answered{proven: true})
-	c.report(finding.Finding{
+	c.run.Report(finding.Finding{
 		Rule: ruleLostPair, Impact: finding.Loses, Fix: finding.StandIn, Pos: ran[0].ref.Pos, Offset: ran[0].ref.Offset, Record: "event_msg", Lost: 1,
 		Source:  source,
 		Message: fmt.Sprintf("the call %s of a script is cut and its output is lost: the model does not see what these events show", check.Clip([]byte(tool.CallID), 40)),

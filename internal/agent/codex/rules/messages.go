@@ -151,11 +151,7 @@ func (c *messageChecker) tellsOfFront(rec *session.Record) bool {
 	if c.afterCompaction && codex.TellsCompaction(rec) {
 		return true
 	}
-	if c.textInFront.size == 0 {
-		return false
-	}
-	tells, _ := codex.Evidence(rec)
-	return tells&codex.TellsAgent != 0 && c.textInFront == shownText(rec)
+	return c.textInFront.size > 0 && codex.Repeats(rec, codex.TellsAgent) && c.textInFront == shownText(rec)
 }
 
 func (c *messageChecker) End() {
@@ -174,7 +170,7 @@ func (c *messageChecker) promptLost() {
 	f := c.mute.lost()
 	c.mute = promptless{}
 	if f != nil && !c.run.paginated && !codex.OfSubagent(c.run.header) && !c.run.history.RolledBack(f.Pos) {
-		c.run.report(*f)
+		c.run.Report(*f)
 	}
 }
 

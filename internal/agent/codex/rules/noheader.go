@@ -82,7 +82,7 @@ func (c *headerChecker) missing() {
 			c.nothingRead(&f, "by its torn header it continued the file of another thread, and "+which)
 		}
 		c.run.Withdraw(func(f *finding.Finding) bool { return f.Framing && f.Pos.Line == c.tornAt }) // a header that is cut still tells more than none
-		c.run.report(f)
+		c.run.Report(f)
 		return
 	}
 	if k.ID == "" {
@@ -110,7 +110,7 @@ func (c *headerChecker) missing() {
 	if middle && f.Edits != nil {                                      // that it is lost, the gap between the header's number and the next tells the model
 		f.Message += fmt.Sprintf("; its records begin at ordinal %d: what came before is lost, or stands in a thread that this one went on from", c.lowest)
 	}
-	c.run.report(f)
+	c.run.Report(f)
 }
 
 // nothingRead makes one finding of a file without a record, and says what the file is. Otherwise each line would be a finding,
@@ -141,7 +141,7 @@ func (c *headerChecker) destroyed() bool {
 	if !c.restored && k.Base == nil {
 		return false
 	}
-	c.run.report(finding.Finding{
+	c.run.Report(finding.Finding{
 		Rule: ruleNoHeader, Impact: finding.Blocks, Fix: finding.Recovered, Pos: firstPlace, Source: from,
 		Message: "nothing in this file can be read as a record: the client does not know whose session this is",
 		Edits:   []finding.Edit{{At: firstPlace, Op: finding.Before, Lead: true, New: finding.Content{Literal: header}}},

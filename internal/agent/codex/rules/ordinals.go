@@ -184,7 +184,7 @@ func (c *ordinalChecker) sequence(rule *finding.Rule, rec *session.Record, messa
 	if c.prev.Value+1 < c.run.header.SubagentStart { // what a sub-agent inherited keeps its numbers
 		f.Fix, f.Edits = finding.NoFix, nil
 	}
-	c.run.report(f)
+	c.run.Report(f)
 }
 
 // flushMissing reports the records without an ordinal so far: in the middle they are a note; at the end, the client refuses the
@@ -214,7 +214,7 @@ func (c *ordinalChecker) flushMissing(tail bool) {
 	}
 	c.dead += c.missing // they may have had the numbers that follow
 	c.missing = 0
-	c.run.report(f)
+	c.run.Report(f)
 }
 
 func (c *ordinalChecker) End() {
@@ -229,7 +229,7 @@ func (c *ordinalChecker) End() {
 				f.Unseen -= c.order.counted(c.run.Findings())
 			}
 			c.rightWhereItGoes(&f)
-			c.run.report(f)
+			c.run.Report(f)
 		}
 	}
 	tail := c.missing == 0
@@ -253,7 +253,7 @@ func (c *ordinalChecker) rightWhereItGoes(f *finding.Finding) {
 // number behind token counts that it can't read. A record behind these that it can read prevents that (0.148 and 0.150,
 // measured).
 func (c *ordinalChecker) reuse() {
-	c.run.report(finding.Finding{
+	c.run.Report(finding.Finding{
 		Rule: ruleOrdinalReuse, Impact: finding.Shows, Fix: finding.Exact, Pos: c.at.Pos, Offset: c.at.Offset, Record: "event_msg/token_count",
 		Message: "the session ends with fractional token counts: clients before 0.154 give what they write next an ordinal that is already taken, and stop showing new turns",
 		Edits:   []finding.Edit{{At: c.at.Pos, Op: finding.After, Tail: true, New: finding.Content{Literal: codex.NewTokenCount(string(c.stamp), nil)}}},
@@ -261,5 +261,5 @@ func (c *ordinalChecker) reuse() {
 }
 
 func (c *ordinalChecker) report(rule *finding.Rule, rec *session.Record, message string, edits []finding.Edit) {
-	c.run.report(finding.Finding{Rule: rule, Impact: rule.Impact, Fix: rule.Fix, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message, Edits: edits})
+	c.run.Report(finding.Finding{Rule: rule, Impact: rule.Impact, Fix: rule.Fix, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message, Edits: edits})
 }

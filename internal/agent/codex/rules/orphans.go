@@ -46,7 +46,7 @@ func (c *callChecker) withoutCall(out *earlyOutput) {
 	default:
 		out.rebuilt = false
 	}
-	c.report(f)
+	c.run.Report(f)
 }
 
 // callFromEvent restores the call from an event that repeats it.

@@ -55,7 +55,7 @@ func (c *callChecker) withoutOutput(open *openCall) {
 		content.Literal = literal
 	}
 	f.Edits = []finding.Edit{c.place(open, content)}
-	c.report(f)
+	c.run.Report(f)
 }
 
 // place puts an output where the client would have written it: into the hole that it left, behind the event that repeats it, or
@@ -86,7 +86,7 @@ func (c *callChecker) kindMismatch(open *openCall, rec *session.Record) {
 	if c.run.wrongID(want, rec) != "" { // the id was right for the other kind of output
 		cuts = append(cuts, codex.BlankID(rec.Raw, "payload"))
 	}
-	c.report(finding.Finding{
+	c.run.Report(finding.Finding{
 		Rule: ruleKindMismatch, Impact: finding.Loses, Fix: finding.Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
 		Message: fmt.Sprintf("call %s is a %s and needs a %s: the client drops this one and tells the model it was aborted", check.Clip(rec.CallID, 40), open.tool.Type, want),
 		Edits:   []finding.Edit{{At: rec.Pos, Op: finding.Splice, Cuts: cuts}},
@@ -104,7 +104,7 @@ func (c *callChecker) outputBeforeCall(open *openCall, out *earlyOutput) {
 	} else {
 		edits = append(edits, c.place(open, finding.Content{From: &out.ref}))
 	}
-	c.report(finding.Finding{
+	c.run.Report(finding.Finding{
 		Rule: ruleOutputBeforeCall, Impact: finding.Rejects, Fix: finding.Exact, Pos: out.ref.Pos, Offset: out.ref.Offset, Record: "response_item/" + out.kind,
 		Message: fmt.Sprintf("the output of call %s comes before the call, which is on line %d", check.Clip([]byte(out.callID), 40), open.ref.Pos.Line),
 		Edits:   edits, On: out.ref, IDs: out.callID,

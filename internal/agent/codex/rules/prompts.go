@@ -72,16 +72,11 @@ func (p *promptless) see(rec *session.Record, review bool) {
 		if rec.Kind == session.TurnEnd {
 			p.ends++
 		}
-	case rec.Answer, rec.Type == "response_item/reasoning", rec.Kind == session.Call, rec.Kind == session.Evidence && !tellsUser(rec):
+	case rec.Answer, rec.Type == "response_item/reasoning", rec.Kind == session.Call, rec.Kind == session.Evidence && !codex.Repeats(rec, codex.TellsUser):
 		p.first, p.stamp = rec.Pos, codex.Stamp(rec)
 	case rec.Kind == session.Message, rec.Kind == session.Evidence:
 		p.began = true
 	}
-}
-
-func tellsUser(rec *session.Record) bool {
-	tells, _ := codex.Evidence(rec)
-	return tells&codex.TellsUser != 0
 }
 
 // lost is the finding about the turn in hand, nil if it has its prompt.

@@ -129,12 +129,12 @@ func wordsOf(said []byte) []byte {
 func (r *refusals) End() {
 	for _, f := range r.found {
 		if r.run.history.Counts(f.Pos) {
-			r.run.report(f)
+			r.run.Report(f)
 		}
 	}
 	for _, e := range r.empty {
 		if h := r.refusedEmpty; h != nil && e.member == h.member && e.kind == h.kind && e.Pos.Less(h.at) && r.run.history.Counts(e.Pos) {
-			r.run.report(e.Finding)
+			r.run.Report(e.Finding)
 		}
 	}
 }

@@ -92,7 +92,7 @@ func (c *restartChecker) gap(rec *session.Record) {
 	if c.calls.Len() > 0 {
 		message += "; no output for " + named(c.calls.All())
 	}
-	c.run.report(finding.Finding{Rule: ruleRestartGap, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message})
+	c.run.Report(finding.Finding{Rule: ruleRestartGap, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message})
 	c.restart = rec.Pos.Line
 	c.age()
 }
@@ -131,7 +131,7 @@ func (c *restartChecker) wake(rec *session.Record) {
 	text, _ := codex.MessageText(rec)
 	sum := maphash.String(c.seed, strings.TrimSpace(text))
 	if line, ok := c.wakes[sum]; ok {
-		c.run.report(finding.Finding{
+		c.run.Report(finding.Finding{
 			Rule: ruleStaleWake, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
 			Message: fmt.Sprintf("a wake message that repeats the one on line %d word for word, from before the restart on line %d", line, c.restart),
 		})
@@ -188,7 +188,7 @@ func (c *saveChecker) End() {
 	if c.turn.saved || !c.turn.worked || !c.saved[0] || !c.saved[1] || c.run.opts.Live {
 		return
 	}
-	c.run.report(finding.Finding{
+	c.run.Report(finding.Finding{
 		Rule: ruleMissingSave, Pos: c.turn.at.Pos, Offset: c.turn.at.Offset, Record: c.turn.record,
 		Message: fmt.Sprintf("the last turn did not call %s, which the two turns before it did", check.Clip([]byte(c.tool()), 40)),
 	})

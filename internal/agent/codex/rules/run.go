@@ -43,8 +43,6 @@ func NewCheckers(of *check.Run, history *codex.History) []check.Checker {
 	}
 }
 
-func (s *run) report(f finding.Finding) { s.Report(f) }
-
 // olderThan says whether the session will be resumed by a client before major.minor. If no client was named it is false: damage
 // is judged by the newest client.
 func (s *run) olderThan(major, minor int) bool {

@@ -143,7 +143,7 @@ func (c *sandboxChecker) End() {
 		if n := len(t.failed); n > 1 {
 			what = fmt.Sprintf("%d commands, the first that of call %s,", n, check.Clip([]byte(first.id), 40))
 		}
-		c.run.report(finding.Finding{
+		c.run.Report(finding.Finding{
 			Rule: ruleSandboxOnlyFailure, Pos: first.at.Pos, Offset: first.at.Offset, Record: "response_item/function_call_output",
 			Message: what + " failed on the network inside the sandbox, while MCP tools worked in the same turn: try outside the sandbox before concluding that a service is down",
 		})

@@ -90,7 +90,7 @@ func (s *sealedItems) report() {
 				f.Edits = append(f.Edits, finding.Edit{At: it.ref.Pos, Op: finding.Remove})
 			}
 		}
-		s.run.report(f)
+		s.run.Report(f)
 		return
 	}
 	f.Option = "--strip-encrypted"
@@ -98,5 +98,5 @@ func (s *sealedItems) report() {
 	if s.error.Pos.Line > 0 && s.run.history.Counts(s.error.Pos) { // otherwise the turn of the error was rolled back
 		f.Pos, f.Offset, f.On, f.Record = s.error.Pos, s.error.Offset, s.error.On, s.error.Record
 	}
-	s.run.report(f)
+	s.run.Report(f)
 }

@@ -138,5 +138,5 @@ func (c *searchChecker) lost(at session.Pos) {
 		c.told[c.is.action] = append(told, reportedSearch{c.is.id, f.Pos})
 		c.count++
 	}
-	c.run.report(f)
+	c.run.Report(f)
 }

@@ -36,7 +36,7 @@ func (c *callChecker) duplicateCall(rec *session.Record, key callKey, copied boo
 		Unseen:  1,
 	}
 	if a, _ := c.answered(key); copied && a.begun == codex.SumOf(rec, codex.FieldTimestamp) || len(c.namesakes) == maxNamesakes {
-		c.report(f)
+		c.run.Report(f)
 		return
 	}
 	span := rec.Spans[codex.FieldCallID]
@@ -59,7 +59,7 @@ func (c *callChecker) ownOutput(key callKey, earlier answered, rec *session.Reco
 		{At: f.Pos, Op: finding.Splice, Cuts: []finding.Cut{call.id}},
 		{At: rec.Pos, Op: finding.Splice, Cuts: []finding.Cut{{Start: span.Start, End: span.End, New: call.id.New}}},
 	}
-	c.report(f)
+	c.run.Report(f)
 	c.namesakes = slices.Delete(c.namesakes, i, i+1)
 	return true
 }
@@ -68,7 +68,7 @@ func (c *callChecker) ownOutput(key callKey, earlier answered, rec *session.Reco
 // doubled block of the file begins, and ends with the bytes with which the block begins. The first is removed and forgotten,
 // and the second counts as the call.
 func (c *callChecker) callAtSeam(first *openCall, rec *session.Record) {
-	c.report(finding.Finding{
+	c.run.Report(finding.Finding{
 		Rule: ruleDuplicateCall, Impact: finding.Rejects, Fix: finding.SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
 		Message: fmt.Sprintf("a second call with call_id %s, not the same as on line %d: the first is where a duplicated block begins, and is removed", check.Clip(rec.CallID, 40), first.ref.Pos.Line),
 		Edits:   []finding.Edit{{At: first.ref.Pos, Op: finding.Remove}},
@@ -131,7 +131,7 @@ func (c *callChecker) duplicateOutput(key callKey, earlier answered, rec *sessio
 		earlier.output, earlier.at, earlier.proven, earlier.torn = sum, rec.Pos, confirmed, false
 		c.keep(key, earlier)
 	}
-	c.report(f)
+	c.run.Report(f)
 }
 
 // leaveCut withdraws the completion of an output that was cut off: it is removed, because the whole one follows.

@@ -53,5 +53,5 @@ func (c *messageChecker) resolveThought(at session.Pos, over bool) {
 		return
 	}
 	c.remember(last, lostText{thought: true, at: f.Pos}, "reasoning")
-	c.run.report(f)
+	c.run.Report(f)
 }

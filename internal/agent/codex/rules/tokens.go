@@ -92,8 +92,7 @@ func answers(rec *session.Record) bool {
 // begins says whether an answer or a prompt may begin with a record: a message, the event in front of one, or a call.
 func begins(rec *session.Record) bool {
 	if rec.Kind == session.Evidence {
-		tells, _ := codex.Evidence(rec)
-		return tells&(codex.TellsUser|codex.TellsAgent|codex.TellsThought) != 0
+		return codex.Repeats(rec, codex.TellsUser|codex.TellsAgent|codex.TellsThought)
 	}
 	return rec.Model && rec.Kind != session.Output
 }
@@ -138,9 +137,8 @@ func (c *tokenChecker) settle(rec *session.Record) {
 	if c.alone == nil || rec.Type == "event_msg/token_count" || rec.Kind == session.Context || rec.Kind == session.Other {
 		return
 	}
-	tells, _ := codex.Evidence(rec)
-	if answers(rec) || tells&(codex.TellsAgent|codex.TellsThought) != 0 {
-		c.run.report(*c.alone)
+	if answers(rec) || codex.Repeats(rec, codex.TellsAgent|codex.TellsThought) {
+		c.run.Report(*c.alone)
 	}
 	c.alone = nil
 }
@@ -150,7 +148,7 @@ func (c *tokenChecker) gap(rec *session.Record, grown, took int64) {
 	if at.Line == 0 {
 		at, stamp = rec.Pos, codex.Stamp(rec)
 	}
-	c.run.report(finding.Finding{
+	c.run.Report(finding.Finding{
 		Rule: ruleTokenGap, Impact: finding.Loses, Fix: finding.StandIn, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Lost: 1,
 		Message: fmt.Sprintf("the client's token count goes up by %d since line %d, but the answer before it took %d: another answer is lost, with what its tools said", grown, c.at, took),
 		Edits:   []finding.Edit{{At: at, Op: finding.Before, New: finding.Content{Literal: codex.LostAnswer(stamp)}}},

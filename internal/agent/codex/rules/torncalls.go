@@ -88,7 +88,7 @@ func (c *callChecker) tornAlone() {
 		if t.used || id == "" || t.call.CutID || t.call.Input == "" || c.known(id) || c.run.opts.Live && t.turn == c.turn && !c.ended {
 			continue
 		}
-		c.report(finding.Finding{
+		c.run.Report(finding.Finding{
 			Rule: ruleLostPair, Impact: finding.Loses, Fix: finding.StandIn, Pos: t.at, Offset: t.offset, Record: "response_item/" + t.call.Type, Lost: 2,
 			Source:  fmt.Sprintf("the readable part of line %d", t.at.Line),
 			Message: fmt.Sprintf("the call %s (%s) is cut, and has no output: the model does not see that it was made", check.Clip([]byte(id), 40), check.Clip([]byte(t.call.Name), 40)),

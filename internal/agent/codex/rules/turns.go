@@ -106,7 +106,7 @@ func (c *turnChecker) progress(rec *session.Record) {
 		t.shown = false
 		c.error = false
 	case rec.Kind == session.Evidence:
-		t.shown = t.shown || tellsUser(rec)
+		t.shown = t.shown || codex.Repeats(rec, codex.TellsUser)
 	case rec.Kind == session.Call || rec.Kind == session.Output:
 		t.answer, t.spoke, t.busy = true, false, true
 	case rec.Answer:
@@ -119,7 +119,7 @@ func (c *turnChecker) progress(rec *session.Record) {
 func (c *turnChecker) leftAlone(rec *session.Record) {
 	t := &c.turn
 	if !c.run.TurnsWritten() && t.prompt.Pos.Line > 0 && t.shown && !t.answer && !t.packed && !c.error && !c.run.history.RolledBack(t.prompt.Pos) {
-		c.run.report(finding.Finding{
+		c.run.Report(finding.Finding{
 			Rule: ruleUnansweredPrompt, Pos: t.prompt.Pos, Offset: t.prompt.Offset, Record: "response_item/message", On: t.prompt,
 			Message: fmt.Sprintf("this prompt got no answer: the next one, on line %d, follows it", rec.Pos.Line),
 		})
@@ -277,7 +277,7 @@ func (c *turnChecker) openTurn() {
 	if c.run.paginated {
 		f.Message += ": Codex shows it as still running"
 	}
-	c.run.report(f)
+	c.run.Report(f)
 }
 
 func (c *turnChecker) End() {
@@ -303,9 +303,9 @@ func (c *turnChecker) End() {
 	default:
 		return
 	}
-	c.run.report(f)
+	c.run.Report(f)
 }
 
 func (c *turnChecker) note(rule *finding.Rule, rec *session.Record, message string) {
-	c.run.report(finding.Finding{Rule: rule, Impact: finding.Notes, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message})
+	c.run.Report(finding.Finding{Rule: rule, Impact: finding.Notes, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message})
 }

@@ -130,7 +130,7 @@ func (c *unshownChecker) settle(rec *session.Record) {
 	switch {
 	case rec.Kind == session.Compaction:
 	case c.shown:
-		c.run.report(*c.found)
+		c.run.Report(*c.found)
 	case len(c.early) < maxEarly:
 		c.early = append(c.early, c.found)
 	}
@@ -139,7 +139,7 @@ func (c *unshownChecker) settle(rec *session.Record) {
 
 func (c *unshownChecker) tellEarly() {
 	for _, f := range c.early {
-		c.run.report(*f)
+		c.run.Report(*f)
 	}
 	c.early = nil
 }

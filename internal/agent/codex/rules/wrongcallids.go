@@ -54,7 +54,7 @@ func (c *callChecker) withoutID(rec *session.Record) bool {
 		if open.group != c.group || "response_item/"+codex.OutputType(open.tool.Type) != rec.Type {
 			return false
 		}
-		c.report(finding.Finding{
+		c.run.Report(finding.Finding{
 			Rule: ruleWrongCallID, Impact: finding.Loses, Fix: finding.Recovered, Source: "the only call without an output", Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, On: finding.RefOf(rec), Unseen: 1,
 			Message: fmt.Sprintf("this output has no call_id; it answers call %s on line %d, the only one without an output, which the client takes for aborted", check.Clip([]byte(open.tool.CallID), 40), open.ref.Pos.Line),
 			Edits:   []finding.Edit{{At: rec.Pos, Op: finding.Splice, Cuts: []finding.Cut{session.SetMember(rec.Raw, "payload", "call_id", quoted(open.tool.CallID))}}},
@@ -145,5 +145,5 @@ func (c *callChecker) wrongCallID(open *openCall, out *earlyOutput, id string) {
 	}
 	f.Pos, f.Offset, f.On, f.IDs = ref.Pos, ref.Offset, ref, whose
 	f.Edits = []finding.Edit{{At: ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{{Start: at.Start, End: at.End, New: quoted(id)}}}}
-	c.report(f)
+	c.run.Report(f)
 }
