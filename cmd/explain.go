@@ -3,6 +3,7 @@ package cmd
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -206,18 +207,12 @@ func (e *env) explainError(c *cli.Context, st *styles, text, session string) err
 		return &exitError{ExitIO, errors.New("this error is not known: it matches neither what the clients say nor any text with which an API is known to refuse, alone or wrapped in JSON; " +
 			"hist lint SESSION says whether the session is damaged, hist pre-resume SESSION whether its client reads it")}
 	}
-	operand := session
-	if operand == "" {
-		operand = preresume.SessionIn(text)
-	}
+	operand := cmp.Or(session, preresume.SessionIn(text))
 	if c.Bool("json") {
 		return e.explainErrorJSON(c, hint, text, session, operand)
 	}
 	w := bufio.NewWriter(e.out)
-	name := hint.Rule
-	if name == "" {
-		name = string(hint.Verdict)
-	}
+	name := cmp.Or(hint.Rule, string(hint.Verdict))
 	again := map[string]string{
 		"now": "can be tried again at once", "later": "can be tried again later", "after_repair": "can be tried again after hist repair --in-place",
 		"after_upgrade": "can be tried again with a newer client or another configuration", "no": "is refused again until the next step is made",

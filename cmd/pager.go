@@ -2,16 +2,14 @@ package cmd
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"os/exec"
 )
 
 // paged writes a text: on a terminal that is too low for it through $PAGER, or less, if that can be run.
 func (e *env) paged(text []byte) error {
-	pager := os.Getenv("PAGER")
-	if pager == "" {
-		pager = "less"
-	}
+	pager := cmp.Or(os.Getenv("PAGER"), "less")
 	_, height := sizeOf(e.out)
 	if height == 0 || bytes.Count(text, []byte{'\n'}) < height || spoken() {
 		_, err := e.out.Write(text)

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/fatih/color"
@@ -10,10 +11,7 @@ import (
 
 // unified prints the changed lines as a unified diff without context.
 func (p *reportPrinter) unified(rep *repair.Report) {
-	target := rep.Target
-	if target == "" {
-		target = rep.Source
-	}
+	target := cmp.Or(rep.Target, rep.Source)
 	fmt.Fprintf(p.w, "--- %s\n+++ %s\n", oneLine(rep.Source), oneLine(target))
 	for i := range rep.Edits {
 		e := &rep.Edits[i]

@@ -368,12 +368,7 @@ func (w *job) partly(told int64) bool {
 
 // Unrepaired says whether something more than a note is left.
 func (r *Report) Unrepaired() bool {
-	for _, l := range r.Left {
-		if l.Impact != lint.Notes.String() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Left, func(l Left) bool { return l.Impact != lint.Notes.String() })
 }
 
 // Refused says whether something is left because of which the client refuses to resume the session.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,10 +34,7 @@ func openS3(name, prefix string, getenv func(string) string) (Store, error) {
 		return nil, errors.New("the address names no bucket: want s3://BUCKET/PREFIX")
 	}
 	host, secure := "s3.amazonaws.com", true
-	endpoint := getenv("AWS_ENDPOINT_URL_S3")
-	if endpoint == "" {
-		endpoint = getenv("AWS_ENDPOINT_URL")
-	}
+	endpoint := cmp.Or(getenv("AWS_ENDPOINT_URL_S3"), getenv("AWS_ENDPOINT_URL"))
 	if endpoint != "" {
 		u, err := url.Parse(endpoint)
 		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -44,10 +42,7 @@ func openS3(name, prefix string, getenv func(string) string) (Store, error) {
 		}
 		host, secure = u.Host, u.Scheme == "https"
 	}
-	region := getenv("AWS_REGION")
-	if region == "" {
-		region = getenv("AWS_DEFAULT_REGION")
-	}
+	region := cmp.Or(getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION"))
 	core, err := minio.NewCore(host, &minio.Options{
 		Creds: credentials.NewChainCredentials([]credentials.Provider{
 			&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{Client: http.DefaultClient},

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -182,12 +183,9 @@ func (f *Follower) see(path string) {
 
 // belowRoot says whether a path is one of the roots or below one.
 func (f *Follower) belowRoot(path string) bool {
-	for _, root := range f.roots {
-		if path == root || strings.HasPrefix(path, root+string(filepath.Separator)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.roots, func(root string) bool {
+		return path == root || strings.HasPrefix(path, root+string(filepath.Separator))
+	})
 }
 
 // root watches one of the roots. For a file, or a path that does not exist yet, it watches the nearest directory above.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -202,12 +203,7 @@ func (a *allow) allows(text string, m []int, s Secret) bool {
 		return false // a long random text holds some short word by chance
 	}
 	lower := strings.ToLower(s.Value)
-	for _, w := range a.stopwords {
-		if strings.Contains(lower, strings.ToLower(w)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.stopwords, func(w string) bool { return strings.Contains(lower, strings.ToLower(w)) })
 }
 
 // random says whether a text is no name that words were put together to.

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/tidwall/gjson"
 
@@ -12,12 +13,7 @@ import (
 var foreign = []string{"payload", "uuid", "parentUuid", "parentId", "sessionId"}
 
 func hasAny(line []byte, members []string) bool {
-	for _, m := range members {
-		if gjson.GetBytes(line, m).Exists() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(members, func(m string) bool { return gjson.GetBytes(line, m).Exists() })
 }
 
 // BareHeader says whether a line can be the first of a session from before 0.32: {id, timestamp, instructions[, git]}.

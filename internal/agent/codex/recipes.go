@@ -1,6 +1,9 @@
 package codex
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // The recipes by which a repair makes a record from others: each is a value, its fields are all that it depends on besides the
 // records that it is made from. Make's errors say what those lack.
@@ -68,10 +71,7 @@ func (r KeptOutputRecipe) Make(records [][]byte) ([]byte, error) {
 }
 
 func (r ScriptRecipe) Make(records [][]byte) ([]byte, error) {
-	stamp := r.Stamp
-	if stamp == "" {
-		stamp = StampOf(records[0])
-	}
+	stamp := cmp.Or(r.Stamp, StampOf(records[0]))
 	return ScriptFrom(r.CallID, r.OutputType, stamp, r.Several, records), nil
 }
 

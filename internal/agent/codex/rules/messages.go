@@ -2,6 +2,7 @@ package rules
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/finding"
@@ -288,12 +289,7 @@ const maxUnshown = 16
 
 // matches says whether the item of a prompt with this text has come.
 func (c *messageChecker) matches(text textSum) bool {
-	for _, have := range c.unshown {
-		if have == text || text.size == 0 {
-			return true
-		}
-	}
-	return false
+	return len(c.unshown) > 0 && text.size == 0 || slices.Contains(c.unshown, text)
 }
 
 func (c *messageChecker) message(rec *session.Record) {

@@ -41,10 +41,7 @@ type restartChecker struct {
 type openTool struct{ id, tool string }
 
 func newRestartChecker(s *run, turns *turnChecker) *restartChecker {
-	prefix := s.opts.WakePrefix
-	if prefix == "" {
-		prefix = "[WAKE]"
-	}
+	prefix := cmp.Or(s.opts.WakePrefix, "[WAKE]")
 	quoted := jsonl.AppendQuote(nil, prefix)
 	return &restartChecker{run: s, turns: turns, begins: quoted[:len(quoted)-1], seed: maphash.MakeSeed(), wakes: map[uint64]int64{}, newer: map[uint64]int64{}}
 }

@@ -3,6 +3,7 @@ package rules
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
@@ -127,12 +128,7 @@ const maxSearched = 64 << 10
 
 func offNetwork(output []byte) bool {
 	output = output[:min(len(output), maxSearched)]
-	for _, w := range networkWords {
-		if bytes.Contains(output, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(networkWords, func(w []byte) bool { return bytes.Contains(output, w) })
 }
 
 // End reports the turn in hand.

@@ -236,12 +236,9 @@ func (s *scripts) claim(output *session.Record) (ran []witness, several bool) {
 
 // toldBy says whether an output shows what each of the results from before more lost records returned.
 func (s *scripts) toldBy(output *session.Record) bool {
-	for _, t := range s.before {
-		if !codex.TellsResult(codex.Field(output, codex.FieldOutput), []byte(t.ref.Text)) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.before, func(t witness) bool {
+		return !codex.TellsResult(codex.Field(output, codex.FieldOutput), []byte(t.ref.Text))
+	})
 }
 
 // placeScript inserts a call that says what is known of a script, in front of the script's output and everything that it ran.
