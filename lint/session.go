@@ -81,6 +81,7 @@ func readAll(ctx context.Context, r io.Reader, opts Options, home *beside, again
 	if err != nil {
 		return nil, err
 	}
+	opts.Name.Canonical = opts.Name.Canonical && a.ReadName(opts.Name.Base).Canonical // it may be a name by the rules of another agent only
 	in := normalize.New(r, normalize.Options{Decoder: a.Decoder, Mend: opts.Mend, Live: opts.Live, Scanners: normalize.Scanners(opts.Processors), Prepare: true})
 	defer in.Close()
 	p := &pass{in: in, run: check.NewRun(opts, a.NewHistory(), in)}

@@ -39,7 +39,7 @@ func AtRest(src *source.Source, home string, by map[string]string) lint.Options 
 		return opts
 	}
 	opts.Name, opts.Home, opts.Kept, opts.Listed = lint.NameOf(src.Real, home != ""), home, Kept, Listed
-	opts.Name.Linked = home != "" && lint.NameOf(src.Path, true).Canonical
+	opts.Name.Linked = home != "" && filepath.Base(src.Path) != opts.Name.Base && lint.NameOf(src.Path, true).Canonical
 	opts.Fresh = src.Info.Size() == 0 && time.Since(src.Info.ModTime()) < freshFor
 	opts.SiblingVersion = func() string { return siblingVersion(src.Real) }
 	return opts

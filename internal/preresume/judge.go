@@ -3,6 +3,7 @@ package preresume
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent"
@@ -53,7 +54,7 @@ func (a *Answer) count(found []lint.Finding) {
 		case f.Rule.Empty && f.Impact == lint.Notes: // the client has left it so, but can't resume it
 			a.tally.empty = f.Message
 		case f.Impact == lint.Notes, f.Impact == lint.Shows: // the model still gets the whole history
-		case f.Rename != "" && (f.Rule.Home || !lint.NameOf(a.Path, true).Canonical):
+		case f.Rename != "" && (f.Rule.Home || !a.session.Agent.ReadName(filepath.Base(a.Path)).Canonical):
 			a.tally.copied++
 		case f.Rename != "":
 			a.tally.renamed++
