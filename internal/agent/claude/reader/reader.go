@@ -231,10 +231,13 @@ func (r *reading) tip() int {
 		}
 	}
 	if start := int(r.s.Leaf); start >= 0 && r.speaks(start) {
-		if last >= 0 && r.under(last, r.head(start)) {
-			return last
+		if last < 0 || !r.under(last, r.head(start)) {
+			last = start
 		}
-		return start
+		for k := r.lastOn(int32(last)); k > 0 && n[k-1].Role == Link; k = r.lastOn(int32(last)) { // what is no message belongs to the end, wherever it stands
+			last = k - 1
+		}
+		return last
 	}
 	if last < 0 || end >= 0 && !r.speaks(last) {
 		last = end
