@@ -21,8 +21,9 @@ import (
 // The limits of the search beside a session: files looked into, and lost records looked for.
 const (
 	maxFiles   = 200
-	maxLookups = 32
-	MaxOutput  = 30_000 // bytes of an output that are put back
+	maxLookups = 32      // in a folder that is read each time
+	maxFound   = 1 << 14 // in files whose records are indexed
+	MaxOutput  = 30_000  // bytes of an output that are put back
 	strayTime  = time.Hour
 )
 
@@ -37,6 +38,8 @@ type Folder struct {
 	session string      // its id
 	asked   func()
 	lookups int
+	finds   int
+	folders func() []string // of the directories in which the session began, if it does not lie there
 	near    neighbours
 	files   func() []string // that may hold the same records, the nearest first
 	typed   []Typed         // read when first asked for
@@ -53,7 +56,8 @@ func Open(path string, text io.ReaderAt, asked func()) *Folder {
 		asked = func() {}
 	}
 	f := &Folder{path: path, text: text, asked: asked, near: newNeighbours(), session: strings.TrimSuffix(filepath.Base(path), format.Extension)}
-	f.files = sync.OnceValue(func() []string { return slices.Concat(home.Doubles(path, f.home()), disk.Backups(path), f.others()) })
+	f.files = sync.OnceValue(func() []string { return slices.Concat(home.Doubles(path, f.home()), disk.Backups(path), f.others(), f.abroad()) })
+	f.folders = sync.OnceValue(f.startedIn)
 	return f
 }
 
@@ -64,6 +68,35 @@ func (f *Folder) home() string { return filepath.Dir(filepath.Dir(filepath.Dir(f
 func (f *Folder) others() []string {
 	list := slices.DeleteFunc(home.SessionsIn(filepath.Dir(f.path)), func(path string) bool { return filepath.Base(path) == filepath.Base(f.path) })
 	return list[:min(len(list), maxFiles)]
+}
+
+// abroad are sessions of the folders of other directories, in which this one began: a fork into another work tree, say.
+func (f *Folder) abroad() (list []string) {
+	for _, dir := range f.folders() {
+		list = append(list, home.SessionsIn(dir)...)
+	}
+	list = slices.DeleteFunc(list, func(path string) bool { return filepath.Base(path) == filepath.Base(f.path) })
+	return list[:min(len(list), maxFiles)]
+}
+
+// startedIn reads the session's head for folders.
+func (f *Folder) startedIn() (dirs []string) {
+	own := filepath.Dir(f.path)
+	if filepath.Base(filepath.Dir(own)) != "projects" {
+		return nil
+	}
+	left, seen := maxLookups, map[string]bool{}
+	f.eachOwn(func(l jsonl.Line, record func() bool) bool {
+		if cwd := gjson.GetBytes(l.Raw, "cwd").String(); cwd != "" && record() && !seen[cwd] {
+			seen[cwd] = true
+			if dir, err := home.FolderFor(f.home(), cwd); err == nil && dir != own && !slices.Contains(dirs, dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+		left--
+		return left > 0
+	})
+	return dirs
 }
 
 // Stray says whether the session, if it is empty, is only what a resume of another session left behind.
@@ -95,6 +128,12 @@ func (f *Folder) Remains() (dir string, parts, outputs int) {
 func (f *Folder) Record(uuid string, fits func(line []byte) bool) (line []byte, source string) {
 	f.asked()
 	return f.elsewhere(uuid, func(l []byte) bool { return gjson.GetBytes(l, "uuid").String() == uuid && fits(l) })
+}
+
+// Lacks says whether no fork or copy of the session has a record.
+func (f *Folder) Lacks(uuid string) bool {
+	line, _ := f.Record(uuid, func([]byte) bool { return true })
+	return line == nil
 }
 
 // Answer returns the record with a call's output from a fork or a copy of the session, given the ids of the call and of the
@@ -140,7 +179,7 @@ func (f *Folder) Part(id string) bool {
 // elsewhere finds a record that contains an id and that fits: in a file of the same session in another project's folder, in a backup of this
 // one, or in another session of this folder.
 func (f *Folder) elsewhere(id string, fits func(line []byte) bool) (line []byte, source string) {
-	if f.lookups++; f.lookups > maxLookups || id == "" {
+	if f.finds++; f.finds > maxFound || id == "" {
 		return nil, ""
 	}
 	for _, path := range f.files() {

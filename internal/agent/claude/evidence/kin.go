@@ -28,16 +28,15 @@ type kin struct {
 	asking  string // the file for which the folder was read: it is not among them until another one asks
 }
 
-var lastFolder kin
+var lastFolder, farFolder kin // a session's own, and another in which it began
 
 const (
 	maxHead = 64 << 10 // bytes of a file in which its beginning is looked for
 	maxKin  = 8        // files of one conversation that are searched
 )
 
-// sharing are the files of the folder of a file whose conversation begins with a record; that file itself may be missing.
-func (k *kin) sharing(path, root string) []string {
-	dir := filepath.Dir(path)
+// sharing are the files of a folder whose conversation begins with a record; the one at path, which asks, may be missing.
+func (k *kin) sharing(dir, path, root string) []string {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return nil
@@ -86,7 +85,10 @@ func rootOf(path string) string {
 // Kin returns records with calls that the session lacks, each with one, from another file whose conversation begins with the same
 // record. lacks says whether the session lacks a call of an answer. source describes where they were.
 func (f *Folder) Kin(root string, lacks func(answer, call string) bool) (lines [][]byte, source string) {
-	others := slices.DeleteFunc(lastFolder.sharing(f.path, root), func(path string) bool { return path == f.path })
+	others := slices.DeleteFunc(lastFolder.sharing(filepath.Dir(f.path), f.path, root), func(path string) bool { return path == f.path })
+	for _, dir := range f.folders() {
+		others = append(others, farFolder.sharing(dir, "", root)...)
+	}
 	for _, path := range others[:min(len(others), maxKin)] {
 		home.EachLine(path, func(l jsonl.Line, record func() bool) bool {
 			if !bytes.Contains(l.Raw, []byte(`"tool_use"`)) || bytes.Contains(l.Raw, HistMark) || !record() {

@@ -139,7 +139,7 @@ func strayed(home, path, cwd string) string {
 	if parts == nil {
 		return ""
 	}
-	if dir, err := folderFor(home, cwd); err == nil && cwd != "" && (Exists(dir) || len(parts) == 1) {
+	if dir, err := FolderFor(home, cwd); err == nil && cwd != "" && (Exists(dir) || len(parts) == 1) {
 		return dir
 	}
 	if len(parts) == 1 {

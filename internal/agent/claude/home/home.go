@@ -30,7 +30,7 @@ const (
 // OnDisk is what the client keeps beside a session, and how that is found.
 var OnDisk = &agent.Home{
 	Variable: "CLAUDE_CONFIG_DIR", DefaultHome: defaultHome, Sessions: sessions, Lists: lists, Live: live, LiveAt: liveAt, Folder: "a folder of projects/",
-	HomeAbove: homeAbove, Find: find, Named: withName, Names: names, InUse: inUse, StaleNote: staleNote, Left: left, TakesAny: takesAny, Last: last, FolderFor: folderFor, Placed: byDirectory, Beside: []string{"memory"},
+	HomeAbove: homeAbove, Find: find, Named: withName, Names: names, InUse: inUse, StaleNote: staleNote, Left: left, TakesAny: takesAny, Last: last, FolderFor: FolderFor, Placed: byDirectory, Beside: []string{"memory"},
 	Doubles: Doubles, Due: mayGo, Inspect: inspect, Strayed: strayed, Prompts: Typed,
 	Bounds: &agent.Bounds{},
 }

@@ -71,8 +71,8 @@ func takesAny(args []string) bool {
 	return slices.Contains(args, "-p") || slices.Contains(args, "--print")
 }
 
-// folderFor is the folder of a home that holds a directory's sessions.
-func folderFor(home, cwd string) (string, error) {
+// FolderFor is the folder of a home that holds a directory's sessions.
+func FolderFor(home, cwd string) (string, error) {
 	pattern := folderOf(home, cwd)
 	if !strings.HasSuffix(pattern, "-*") {
 		return filepath.Join(home, projects, filepath.Base(pattern)), nil

@@ -21,6 +21,7 @@ type recordTree struct {
 	some          some    // which rare things there are among the records
 	ids           recordIDs
 	byTime        []*node // those of the main conversation
+	atTime        map[int64][]*node
 	cwds          cwds
 	copies        map[session.Pos][]session.Pos // the places of a record's copies, byte for byte the same
 	repeated      *draft                        // the finding about all copies

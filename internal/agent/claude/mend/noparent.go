@@ -110,7 +110,7 @@ func (c *Checker) lostParent(id string, children []*node) {
 		return
 	}
 	found := len(c.found)
-	if !c.lostBefore(id, children) && !c.lostBeside(id, children) && !c.lostText(id, children[0]) {
+	if !c.headBeside(id, children[0], before) && !c.lostBefore(id, children) && !c.lostBeside(id, children) && !c.lostText(id, children[0]) {
 		c.broken(children)
 		return
 	}
@@ -240,13 +240,21 @@ func (c *Checker) begunElsewhere(n *node, d *draft) bool {
 		d.Message += "; nothing comes before it"
 		return false
 	}
-	if same, _ := c.opts.Beside.Record(n.UUID, func([]byte) bool { return true }); same == nil {
+	if c.opts.Beside.Lacks(n.UUID) {
 		d.Message += " but in " + source
 		return true
 	}
-	d.Impact, d.always = finding.Loses, true
-	d.Message = "the file begins in the middle of a conversation that stands elsewhere (" + source + "): resume that one; of this one the client sends only what is here"
+	d.Impact, d.always, d.Message = finding.Loses, true, c.endOf(source)
 	return true
+}
+
+// endOf says of a file that begins in the middle of a conversation where the whole stands, and whether that is all that this one holds.
+func (c *Checker) endOf(source string) string {
+	resume := ""
+	if !c.opts.Beside.Lacks(c.nodes[len(c.nodes)-1].UUID) {
+		resume = " resume that one;"
+	}
+	return "the file begins in the middle of a conversation that stands elsewhere (" + source + "):" + resume + " of this one the client sends only what is here"
 }
 
 // headLost says whether a record with nothing in front of it shows that the file's beginning is lost. No client that goes on in the same file

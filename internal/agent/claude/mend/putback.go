@@ -52,8 +52,14 @@ func (c *Checker) elsewhere(id string) (n *node, line []byte, source string) {
 
 // underAnotherID says whether a record of another file is in this one under another id, so that it is not lost.
 func (c *Checker) underAnotherID(n *node) bool {
-	return n.HasMessage() && slices.ContainsFunc(c.nodes, func(m *node) bool {
-		return m.Message == n.Message && m.When == n.When && m.UUID != "" && m.UUID != n.UUID
+	if c.atTime == nil {
+		c.atTime = map[int64][]*node{}
+		for _, m := range c.nodes {
+			c.atTime[m.When] = append(c.atTime[m.When], m)
+		}
+	}
+	return n.HasMessage() && slices.ContainsFunc(c.atTime[n.When], func(m *node) bool {
+		return m.Message == n.Message && m.UUID != "" && m.UUID != n.UUID
 	})
 }
 
@@ -183,6 +189,41 @@ func (c *Checker) lostBeside(id string, children []*node) bool {
 		d.Message = "the record's parent is not in the file: the client goes on without it"
 	}
 	c.putBack(c.add(d), lost, line, source, p, beside, op)
+	return true
+}
+
+// headBeside puts back the beginning of a file that has only the end of a conversation: all that stands above its first record in another file
+// that has that record, too. A new file that goes on with what another one holds has none of its records. It returns false if the beginning is
+// not all there.
+func (c *Checker) headBeside(id string, n, before *node) bool {
+	if before != nil || c.opts.Beside == nil || c.opts.Beside.Lacks(n.UUID) {
+		return false
+	}
+	type lost struct {
+		*node
+		line   []byte
+		source string
+	}
+	var way []lost
+	for seen := map[string]bool{}; id != ""; id = way[len(way)-1].Parent {
+		m, line, source := c.elsewhere(id)
+		if m == nil || m.Side || seen[id] || c.ids.get(id) != nil {
+			return false
+		}
+		seen[id] = true
+		way = append(way, lost{m, line, source})
+	}
+	d := &draft{about: n, always: true, Finding: finding.Finding{
+		Rule: faults.BrokenParent, Impact: finding.Loses, Fix: finding.Recovered,
+		Message: c.endOf(way[0].source),
+	}}
+	if !c.chosen(d) {
+		return false
+	}
+	c.add(d)
+	for _, m := range slices.Backward(way) {
+		c.putBack(d, m.node, m.line, m.source, nil, n, finding.Before)
+	}
 	return true
 }
 
