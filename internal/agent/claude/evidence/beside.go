@@ -56,7 +56,9 @@ func Open(path string, text io.ReaderAt, asked func()) *Folder {
 		asked = func() {}
 	}
 	f := &Folder{path: path, text: text, asked: asked, near: newNeighbours(), session: strings.TrimSuffix(filepath.Base(path), format.Extension)}
-	f.files = sync.OnceValue(func() []string { return slices.Concat(home.Doubles(path, f.home()), disk.Backups(path), f.others(), f.abroad()) })
+	f.files = sync.OnceValue(func() []string {
+		return slices.Concat(home.Doubles(path, f.home()), disk.Backups(path), f.others(), f.abroad())
+	})
 	f.folders = sync.OnceValue(f.startedIn)
 	return f
 }
@@ -128,6 +130,23 @@ func (f *Folder) Remains() (dir string, parts, outputs int) {
 func (f *Folder) Record(uuid string, fits func(line []byte) bool) (line []byte, source string) {
 	f.asked()
 	return f.elsewhere(uuid, func(l []byte) bool { return gjson.GetBytes(l, "uuid").String() == uuid && fits(l) })
+}
+
+// End is the last message of a file that has the session's name: in another project's folder, or a backup.
+func (f *Folder) End() (uuid string) {
+	f.asked()
+	for _, path := range slices.Concat(home.Doubles(f.path, f.home()), disk.Backups(f.path)) {
+		home.EachLine(path, func(l jsonl.Line, record func() bool) bool {
+			if v := gjson.ParseBytes(l.Raw); v.Get("message").Exists() && !v.Get("isSidechain").Bool() && record() {
+				uuid = v.Get("uuid").String()
+			}
+			return true
+		})
+		if uuid != "" {
+			return uuid
+		}
+	}
+	return ""
 }
 
 // Lacks says whether no fork or copy of the session has a record.

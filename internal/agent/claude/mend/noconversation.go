@@ -53,6 +53,7 @@ func (c *Checker) noConversation() bool {
 	case c.onlyQueued():
 		f.Impact, f.Message = finding.Notes, "a client was started with a prompt, and ended before it wrote anything else: it finds no conversation in the file; hist repair --rule no-conversation puts the prompt back"
 		c.onlyAsked(&f)
+	case c.wholeElsewhere(&f):
 	case len(c.nodes) > 0 && !c.wordless:
 		c.wordless = true // records that the client added to a prompt may name it: wait until that is restored
 		return false
@@ -61,6 +62,41 @@ func (c *Checker) noConversation() bool {
 		f.Message += c.leftBeside()
 	}
 	c.report(f)
+	return true
+}
+
+// wholeElsewhere puts the conversation back that a program has written over, from the file that holds it: up from the end that this one names,
+// or from the end of the other if that is the same session's. It says whether one does.
+func (c *Checker) wholeElsewhere(f *finding.Finding) bool {
+	if c.opts.Beside == nil {
+		return false
+	}
+	way := c.wayElsewhere(c.leaf)
+	if len(way) == 0 {
+		way = c.wayElsewhere(c.opts.Beside.End())
+	}
+	if len(way) == 0 {
+		return false
+	}
+	given := map[string]bool{}
+	for _, m := range way {
+		for _, id := range m.IDs(content.BlockResult) {
+			given[id] = true
+		}
+	}
+	put := func(line []byte) {
+		f.Edits = append(f.Edits, finding.Edit{At: c.last.Pos, Op: finding.After, New: finding.Content{Literal: line}})
+	}
+	for _, m := range slices.Backward(way) {
+		put(m.line)
+		for _, id := range m.IDs(content.BlockCall) { // outputs of parallel calls stand beside the way
+			if line, _ := c.opts.Beside.Answer(id, m.UUID); line != nil && !given[id] {
+				put(line)
+			}
+		}
+	}
+	f.Fix, f.Source = finding.Recovered, way[0].source
+	f.Message += "; the conversation stands elsewhere (" + way[0].source + ")"
 	return true
 }
 
@@ -138,19 +174,20 @@ func (c *Checker) onlyQueued() bool {
 
 // onlyAsked restores prompts from bookkeeping and from the list of what was typed, if that is all that is left of a session.
 func (c *Checker) onlyAsked(f *finding.Finding) {
-	parent, last := "", int64(0)
+	type prompt struct {
+		words, source string
+		when          int64
+		at            session.Pos
+		op            finding.Op
+	}
+	var list []prompt
 	said := map[string]bool{}
 	c.beside.Session.Words = cmp.Or(c.beside.Session.Words, c.opts.Session)
 	ask := func(words, source string, when int64, at session.Pos, op finding.Op) {
-		if !typed(words) || said[words] {
-			return
+		if typed(words) && !said[words] {
+			said[words] = true
+			list = append(list, prompt{words, source, when, at, op})
 		}
-		said[words] = true
-		last = max(last+1, cmp.Or(when, noTime))
-		m := format.Made{UUID: format.NewID("prompt", parent, words), Parent: parent, When: last, Typ: "user", Message: format.Object{"role": "user", "content": words}}
-		parent = m.UUID
-		f.Fix, f.Source = finding.Recovered, cmp.Or(f.Source, source)
-		f.Edits = append(f.Edits, finding.Edit{At: at, Op: op, New: finding.Content{Literal: m.JSON(c.beside)}})
 	}
 	var late []*evidence.Echo // the last prompts of turns, told again: of others nothing may be left but what was typed
 	for i := range c.echoes {
@@ -173,6 +210,28 @@ func (c *Checker) onlyAsked(f *finding.Finding) {
 	}
 	for _, e := range late {
 		ask(e.Words(), e.Source, e.When, end, op)
+	}
+	last := int64(0)
+	for i := range list { // of one whose time nobody knows, the order tells it
+		last = cmp.Or(list[i].when, last)
+		list[i].when = last
+	}
+	slices.SortStableFunc(list, func(a, b prompt) int { return cmp.Compare(a.when, b.when) })
+	for i := len(list) - 2; i >= 0; i-- { // the file ends with the newest
+		if p, next := &list[i], &list[i+1]; next.at.Less(p.at) {
+			p.at, p.op = next.at, finding.Before
+		}
+	}
+	parent := ""
+	last = 0
+	for _, p := range list {
+		last = max(last+1, cmp.Or(p.when, noTime))
+		m := format.Made{UUID: format.NewID("prompt", parent, p.words), Parent: parent, When: last, Typ: "user", Message: format.Object{"role": "user", "content": p.words}}
+		parent = m.UUID
+		if f.Fix = finding.Recovered; !strings.Contains(f.Source, p.source) {
+			f.Source = strings.TrimPrefix(f.Source+" and "+p.source, " and ")
+		}
+		f.Edits = append(f.Edits, finding.Edit{At: p.at, Op: p.op, New: finding.Content{Literal: m.JSON(c.beside)}})
 	}
 }
 

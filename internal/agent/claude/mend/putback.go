@@ -199,19 +199,9 @@ func (c *Checker) headBeside(id string, n, before *node) bool {
 	if before != nil || c.opts.Beside == nil || c.opts.Beside.Lacks(n.UUID) {
 		return false
 	}
-	type lost struct {
-		*node
-		line   []byte
-		source string
-	}
-	var way []lost
-	for seen := map[string]bool{}; id != ""; id = way[len(way)-1].Parent {
-		m, line, source := c.elsewhere(id)
-		if m == nil || m.Side || seen[id] || c.ids.get(id) != nil {
-			return false
-		}
-		seen[id] = true
-		way = append(way, lost{m, line, source})
+	way := c.wayElsewhere(id)
+	if len(way) == 0 {
+		return false
 	}
 	d := &draft{about: n, always: true, Finding: finding.Finding{
 		Rule: faults.BrokenParent, Impact: finding.Loses, Fix: finding.Recovered,
@@ -225,6 +215,27 @@ func (c *Checker) headBeside(id string, n, before *node) bool {
 		c.putBack(d, m.node, m.line, m.source, nil, n, finding.Before)
 	}
 	return true
+}
+
+// lostRecord is a record of another file.
+type lostRecord struct {
+	*node
+	line   []byte
+	source string
+}
+
+// wayElsewhere is the way up from a record that is not in the file to the beginning of its conversation, as other files have it; nil if they
+// lack any of it.
+func (c *Checker) wayElsewhere(id string) (way []lostRecord) {
+	for seen := map[string]bool{}; id != ""; id = way[len(way)-1].Parent {
+		m, line, source := c.elsewhere(id)
+		if m == nil || m.Side || seen[id] || c.ids.get(id) != nil {
+			return nil
+		}
+		seen[id] = true
+		way = append(way, lostRecord{m, line, source})
+	}
+	return way
 }
 
 // placeOfLost is where a lost record goes on which another hangs: behind what stands in front of that, or of its own line if that comes
