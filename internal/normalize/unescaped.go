@@ -19,11 +19,14 @@ func (f *Normalizer) unescaped(raw []byte, v jsonl.Verdict) (piece, bool) {
 	if text := bytes.TrimRight(raw, blanks); len(text) == 0 || text[0] != '{' || text[len(text)-1] != '}' {
 		return piece{}, false
 	}
-	text, first := raw, -1
+	text, first, alone := raw, -1, -1 // alone: a quote that no other proves yet
 	for range maxUnescaped {
-		at, lacks := missingEscape(text, v.At)
-		if v.Fault != jsonl.Syntax || at < 0 {
+		at, lacks, only := missingEscape(text, v.At)
+		if v.Fault != jsonl.Syntax || at < 0 || alone >= 0 && alone+2+bytes.IndexByte(text[alone+2:], '"') != at {
 			return piece{}, false
+		}
+		if alone = -1; only {
+			alone = at
 		}
 		if first < 0 {
 			first = at
@@ -33,7 +36,7 @@ func (f *Normalizer) unescaped(raw []byte, v jsonl.Verdict) (piece, bool) {
 			continue
 		}
 		p, ok := f.wholeRecord(text)
-		if !ok || p.mended {
+		if !ok || p.mended || alone >= 0 {
 			return piece{}, false
 		}
 		f.report(BadJSON, first, finding.Exact, "a backslash is missing in a string, as where a program replaced words: the client drops the record")
@@ -43,31 +46,29 @@ func (f *Normalizer) unescaped(raw []byte, v jsonl.Verdict) (piece, bool) {
 }
 
 // missingEscape is where backslashes are missing that would have kept a fault from being one, and how many; at is -1 if nothing shows
-// that. Quotes in a text come in pairs: one next to it, in the same text, has its backslash still.
-func missingEscape(text []byte, fault int) (at, lacks int) {
+// that. Quotes in a text come in pairs: one next to it, in the same text, has its backslash still, or lacks it, too. alone says that none next
+// to it has it.
+func missingEscape(text []byte, fault int) (at, lacks int, alone bool) {
 	for i := fault; i >= max(0, fault-1); i-- {
 		if i+1 < len(text) && text[i] == '\\' && backslashes(text, i)%2 == 0 && bytes.IndexByte([]byte(`"\/bfnrtu`), text[i+1]) < 0 {
-			return i, 1
+			return i, 1, false
 		}
 	}
 	quote := bytes.LastIndexByte(text[:min(fault, len(text))], '"')
 	if quote < 1 || backslashes(text, quote)%2 == 1 {
-		return -1, 0
+		return -1, 0, false
 	}
 	switch text[quote-1] {
 	case '{', '[', ',', ':': // it begins a string: another record stands in the middle of this one, or something else is missing
-		return -1, 0
+		return -1, 0, false
 	}
 	// In a text that is JSON itself, as arguments are, quotes have more than one backslash: as many as the one before it.
 	before := backslashes(text, bytes.LastIndexByte(text[:quote], '"'))
 	if has := backslashes(text, quote); before%2 == 1 && before > has {
-		return quote, before - has
+		return quote, before - has, false
 	}
 	after := bytes.IndexByte(text[quote+1:], '"')
-	if before%2 == 0 && (after < 0 || backslashes(text, quote+1+after)%2 == 0) {
-		return -1, 0 // it is the only quote in its text: rather it came in there by damage
-	}
-	return quote, 1
+	return quote, 1, before%2 == 0 && (after < 0 || backslashes(text, quote+1+after)%2 == 0) // if it stays the only one, it rather came in there by damage
 }
 
 // backslashes is how many stand in front of a byte of a text.
