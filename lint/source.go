@@ -39,7 +39,7 @@ func readSource(ctx context.Context, src *source.Source, opts Options, home *bes
 		return nil, err
 	}
 	defer in.Close()
-	if at, ok := in.(io.ReaderAt); ok && src.Real == "" {
+	if at, ok := in.(io.ReaderAt); ok {
 		opts.Text = at
 	}
 	res, err := read(ctx, in, opts, home, func() (io.Reader, error) { return src.Reader(ctx) })

@@ -14,7 +14,7 @@ type Options struct {
 	Agent string      // name of the agent that wrote it; "" to tell by the file's name and first bytes
 	Name  Name        // what its file is called
 	Path  string      // of the file, symbolic links resolved; "" for a stream. Files beside it may hold what it has lost
-	Text  io.ReaderAt // the session's text, if it is not that of Path: a copy is linted with the Path of its original
+	Text  io.ReaderAt // the session's text, if it can be read at any place without opening Path, which may be that of a copy's original
 	// Reopen gives the text of a stream a second time; nil if that can't be had. Without a second time, what the API has refused is
 	// not looked for.
 	Reopen func() (io.ReadCloser, error)

@@ -49,7 +49,7 @@ type Folder struct {
 	stories map[string]*fileStory // by the files' paths
 }
 
-// Open returns what lies beside the session in the file at a path. text is the session's text if it is not the file's. asked, if not nil,
+// Open returns what lies beside the session in the file at a path. text, if not nil, is the session's text, which may not be the file's. asked, if not nil,
 // is told of each question but those on which no repair depends, and that about the session itself.
 func Open(path string, text io.ReaderAt, asked func()) *Folder {
 	if asked == nil {
