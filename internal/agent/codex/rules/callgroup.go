@@ -81,7 +81,13 @@ func (c *callChecker) sampled(rec *session.Record) {
 	}
 }
 
-// closeGroup ends the current group of calls, because the model has answered or the turn is over.
+// endAnswer ends what the model answered: it has answered once more, or the turn is over.
+func (c *callChecker) endAnswer(at session.Pos) {
+	c.closeGroup(at)
+	c.settleNamesakes()
+}
+
+// closeGroup ends the current group of calls.
 func (c *callChecker) closeGroup(at session.Pos) {
 	if c.group != nil {
 		c.group.end = at

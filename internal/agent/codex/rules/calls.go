@@ -100,6 +100,7 @@ type answeredCalls struct {
 	old       recent[uint64]   // those before them
 	past      map[callKey]bool // calls that a compaction holds
 	namesakes []namesake
+	served    bool // an output has come since the newest of the answer's calls
 }
 
 // earlyOutputs are outputs, and other signs of calls, that came before or without their call.
@@ -138,6 +139,7 @@ func newCallChecker(s *run) *callChecker {
 
 func (c *callChecker) Record(rec *session.Record) {
 	if rec.Kind == session.Unreadable {
+		c.run.limited.hole()
 		c.tornCall(rec)
 		return
 	}
@@ -168,17 +170,17 @@ func (c *callChecker) pair(rec *session.Record) {
 		c.sampled(rec)
 	case session.Message:
 		if !c.withoutID(rec) {
-			c.closeGroup(rec.Pos)
+			c.endAnswer(rec.Pos)
 		}
 	case session.TurnStart:
-		c.closeGroup(rec.Pos)
+		c.endAnswer(rec.Pos)
 		c.settleLost(rec.Pos)
 		c.runs.forget()
 		c.begun = rec.Pos
 		c.turn++
 		c.ended = false
 	case session.TurnEnd:
-		c.closeGroup(rec.Pos)
+		c.endAnswer(rec.Pos)
 		c.settleLost(rec.Pos)
 		c.ended = true
 	case session.Compaction:
@@ -188,6 +190,9 @@ func (c *callChecker) pair(rec *session.Record) {
 
 func (c *callChecker) call(rec *session.Record) {
 	c.args.check(rec)
+	if c.served {
+		c.settleNamesakes()
+	}
 	key := c.key(rec.Family, rec.CallID)
 	sum := says(rec, codex.FieldName, codex.FieldArguments, codex.FieldInput)
 	stamp := codex.Text(rec, codex.FieldTimestamp)
@@ -261,6 +266,7 @@ func (c *callChecker) output(rec *session.Record) {
 		c.note(key, rec)
 		return
 	}
+	c.served = true
 	sum := says(rec, codex.FieldOutput)
 	if open, ok := c.open[key]; ok {
 		c.answer(key, open, rec, sum)
@@ -335,7 +341,7 @@ func (o *openCall) leave() { o.script, o.evidence, o.group = nil, nil, nil }
 
 // compaction forgets all calls from before it, except for those that its replacement history keeps: they may yet be answered.
 func (c *callChecker) compaction(rec *session.Record) {
-	c.closeGroup(rec.Pos)
+	c.endAnswer(rec.Pos)
 	c.settleLost(rec.Pos)
 	c.compacted, c.packed, c.begun = true, rec.Pos, rec.Pos
 	kept := gjson.ParseBytes(codex.Field(rec, codex.FieldReplacement))
@@ -372,7 +378,7 @@ func (c *callChecker) compaction(rec *session.Record) {
 }
 
 func (c *callChecker) End() {
-	c.closeGroup(session.Pos{Line: 1 << 62})
+	c.endAnswer(session.Pos{Line: 1 << 62})
 	c.settleLost(session.Pos{Line: 1 << 62})
 	for key, open := range c.cut {
 		if !c.past[key] || open.evidence != nil {
@@ -399,10 +405,6 @@ func (c *callChecker) finish() {
 	for _, out := range check.InOrder(c.early, func(o *earlyOutput) session.Pos { return o.ref.Pos }) {
 		c.withoutCall(out)
 	}
-	for i := range c.namesakes {
-		c.run.Report(c.namesakes[i].finding)
-	}
-	c.namesakes = c.namesakes[:0]
 	c.looseNotes()
 	c.tornAlone()
 	clear(c.open)

@@ -30,6 +30,7 @@ type unnamedCall struct {
 	finding finding.Finding
 	family  session.Family
 	id      []byte // what it is called instead
+	holed   bool   // a line behind it can't be read: it may have been a call, too
 }
 
 // roleOfOther are the words of a part that another role writes.
@@ -187,7 +188,7 @@ func (c *limitedItems) callID(it item) {
 		new := []byte("call_hist_" + strconv.Itoa(c.calls))
 		f := it.finding(check.Refused, finding.Exact, id.Start, "the API refuses every request: a call has an empty call_id")
 		f.First, f.Edits = true, []finding.Edit{rename(new)}
-		c.unnamed = append(c.unnamed, unnamedCall{f, family, new})
+		c.unnamed = append(c.unnamed, unnamedCall{f, family, new, false})
 		return
 	}
 	c.pair(family, func(call *unnamedCall) {
@@ -209,9 +210,16 @@ func (c *limitedItems) pair(family session.Family, output func(call *unnamedCall
 	return true
 }
 
+// hole notes a line that can't be read.
+func (c *limitedItems) hole() {
+	for i := range c.unnamed {
+		c.unnamed[i].holed = true
+	}
+}
+
 // owns takes an output with an id that no call has for that of an unnamed call, which gets its id. It returns false if no call waits for it.
 func (c *limitedItems) owns(rec *session.Record) bool {
-	return c.pair(rec.Family, func(call *unnamedCall) {
+	return !slices.ContainsFunc(c.unnamed, func(call unnamedCall) bool { return call.holed }) && c.pair(rec.Family, func(call *unnamedCall) {
 		call.finding.Message += fmt.Sprintf("; it gets that of its output, on line %d", rec.Pos.Line)
 		call.finding.Edits[0].Cuts[0].New = quoted(string(rec.CallID))
 	})

@@ -35,7 +35,11 @@ func (c *callChecker) duplicateCall(rec *session.Record, key callKey, copied boo
 		Edits:   []finding.Edit{{At: rec.Pos, Op: finding.Remove}},
 		Unseen:  1,
 	}
-	if a, _ := c.answered(key); copied && a.begun == codex.SumOf(rec, codex.FieldTimestamp) || len(c.namesakes) == maxNamesakes {
+	earlier, _ := c.answered(key)
+	if open := c.open[key]; open != nil {
+		earlier.begun = open.begun
+	}
+	if copied && earlier.begun == codex.SumOf(rec, codex.FieldTimestamp) || len(c.namesakes) == maxNamesakes {
 		c.run.Report(f)
 		return
 	}
@@ -45,10 +49,14 @@ func (c *callChecker) duplicateCall(rec *session.Record, key callKey, copied boo
 }
 
 // ownOutput takes an output for that of a call which has the id of an earlier one, and gives both a new one. It returns false if no such
-// call waits, or if the output is a copy of the earlier call's.
+// call waits, or if the output is a copy of the earlier call's: written at the same time or, where no time tells, of the same text.
 func (c *callChecker) ownOutput(key callKey, earlier answered, rec *session.Record, sum uint64) bool {
 	i := slices.IndexFunc(c.namesakes, func(n namesake) bool { return n.key == key })
-	if i < 0 || sum == earlier.output || earlier.torn || rec.Torn || earlier.written == c.written(rec) {
+	same := sum == earlier.output
+	if written := c.written(rec); written != 0 && earlier.written != 0 {
+		same = written == earlier.written
+	}
+	if i < 0 || same || earlier.torn || rec.Torn {
 		return false
 	}
 	call, span := c.namesakes[i], rec.Spans[codex.FieldCallID]
@@ -62,6 +70,14 @@ func (c *callChecker) ownOutput(key callKey, earlier answered, rec *session.Reco
 	c.run.Report(f)
 	c.namesakes = slices.Delete(c.namesakes, i, i+1)
 	return true
+}
+
+// settleNamesakes is done at the end of an answer: outputs that its calls have not got yet will not come.
+func (c *callChecker) settleNamesakes() {
+	for i := range c.namesakes {
+		c.run.Report(c.namesakes[i].finding)
+	}
+	c.namesakes, c.served = c.namesakes[:0], false
 }
 
 // callAtSeam reports a call that is there twice with the same id and time but different texts: the first is at the seam where a
