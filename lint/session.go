@@ -211,9 +211,12 @@ func reportEnd(run *check.Run, err error) error {
 		case errors.Is(err, source.ErrUncompressed):
 			f.Message, f.Source, f.Gap = "the last records of this compressed file are not compressed: the client can't read the file at all", "both parts of the file", false
 		case errors.Is(err, source.ErrBehind):
-			f.Message, f.Source, f.Gap = "something stands behind the compressed session that does not belong there: the client can't read the file at all", "the part before it", false
+			f.Message, f.Source, f.Gap = "zeros stand behind the compressed session: the client can't read the file at all", "the part before them", false
 		case errors.Is(err, source.ErrChecksum):
 			f.Message, f.Source, f.Gap = "this does not have the checksum of what was compressed: some of it is wrong, nobody can tell what, and the client can't read the file at all", "what it unpacks to, right or wrong", false
+		}
+		if errors.Is(err, source.ErrPartWrong) {
+			f.Message += "; what comes before does not have its checksum: some of it is wrong, nobody can tell what"
 		}
 		if run.Records() == 0 {
 			f.Fix, f.Source = NoFix, ""

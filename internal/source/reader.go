@@ -134,12 +134,10 @@ func (s *Source) zstdError(err error, delivered int64) error {
 		return err
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		return fmt.Errorf("%s: %w: that takes more than %d MiB of memory; unpack it by hand with zstd -d --long=31 and name the result", s.Path, ErrWindow, maxWindow>>20)
-	case errors.Is(err, ErrUncompressed):
-		return fmt.Errorf("%s: %w: %w", s.Path, ErrCorrupt, ErrUncompressed)
+	case errors.Is(err, ErrUncompressed), errors.Is(err, ErrBehind):
+		return fmt.Errorf("%s: %w: %w", s.Path, ErrCorrupt, err)
 	case errors.Is(err, zstd.ErrCRCMismatch):
 		return fmt.Errorf("%s: %w: %w", s.Path, ErrCorrupt, ErrChecksum)
-	case errors.Is(err, zstd.ErrMagicMismatch) && delivered > 0:
-		return fmt.Errorf("%s: %w: %w", s.Path, ErrCorrupt, ErrBehind)
 	case !s.Magic:
 		return fmt.Errorf("%s: %w: its name ends in .zst, but it does not begin like zstd", s.Path, ErrCorrupt)
 	case errors.Is(err, io.ErrUnexpectedEOF):
@@ -285,8 +283,14 @@ func (z *zstdReader) read(b []byte) (n int, err error) {
 		case z.wrong && err == io.EOF:
 			return n, zstd.ErrCRCMismatch
 		}
-		// The decoder has read as many bytes as a frame begins with, and no more.
-		if !errors.Is(err, zstd.ErrMagicMismatch) || !bytes.HasPrefix(bytes.TrimLeft(z.in.bytes[:], "\r\n"), []byte("{")) || z.n+int64(n) == 0 {
+		if !errors.Is(err, zstd.ErrMagicMismatch) || z.n+int64(n) == 0 {
+			return n, err
+		}
+		// The decoder has read as many bytes as a frame begins with, and no more. They may be a frame's beginning, and damaged.
+		if z.in.bytes == [4]byte{} {
+			return n, ErrBehind
+		}
+		if !bytes.HasPrefix(bytes.TrimLeft(z.in.bytes[:], "\r\n"), []byte("{")) {
 			return n, err
 		}
 		z.plain = io.MultiReader(bytes.NewReader(z.in.bytes[:]), z.in.Reader)
@@ -311,7 +315,10 @@ func (z *zstdReader) Read(b []byte) (int, error) {
 		return 0, fmt.Errorf("%s: %w: it unpacks to more than %d times its size, as no session does; unpack it by hand with zstd -d and name the result", z.source.Path, ErrWindow, maxRatio)
 	}
 	if err != nil && err != io.EOF {
-		err = z.source.zstdError(err, z.n)
+		only := errors.Is(err, zstd.ErrCRCMismatch)
+		if err = z.source.zstdError(err, z.n); z.wrong && !only && errors.Is(err, ErrCorrupt) {
+			err = fmt.Errorf("%w, and %w", err, ErrPartWrong)
+		}
 	}
 	if n > 0 && err != nil {
 		z.err, err = err, nil // good bytes first, then the error

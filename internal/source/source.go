@@ -31,12 +31,14 @@ var (
 	ErrChanged = errors.New("the file changed while it was being read")
 	// ErrLeased says that another process is about to replace the file, and is taking long.
 	ErrLeased = errors.New("another process is about to replace the file; try again")
-	// ErrCorrupt says that the compressed stream is cut off or damaged; what was delivered before is good, except with ErrChecksum.
+	// ErrCorrupt says that the compressed stream is cut off or damaged; what was delivered before is good, except with ErrChecksum and ErrPartWrong.
 	ErrCorrupt = errors.New("the zstd stream is damaged")
 	// ErrChecksum says that a zstd stream was unpacked to its end, but to something else than it was made of.
 	ErrChecksum = errors.New("what it unpacks to does not have its checksum")
-	// ErrBehind says that something stands behind the last frame of a zstd stream that is none.
-	ErrBehind = errors.New("what stands behind it is no zstd")
+	// ErrPartWrong is ErrChecksum of a part of a stream that is damaged in another way, too.
+	ErrPartWrong = errors.New("some of what it unpacks to does not have its checksum")
+	// ErrBehind says that zeros stand behind the last frame of a zstd stream.
+	ErrBehind = errors.New("zeros stand behind it")
 	// ErrUncompressed says that records stand behind the last frame of a zstd stream as they are.
 	ErrUncompressed = errors.New("what stands behind it is not compressed")
 	// ErrWindow says that the compressed stream needs more memory than a decoder may use here, or has more text than a session.
