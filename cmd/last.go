@@ -59,9 +59,16 @@ func (h agentHome) last(ctx context.Context, dir string, any bool) (string, erro
 	return s.Path, nil
 }
 
-// shut is why a folder or a session of the home may not be looked into, nil if all may: where no session was found, there may be one.
-func (h agentHome) shut(ctx context.Context) (shut error) {
-	err := walk.Walk(ctx, h.agent.LiveAt(h.dir), func(e walk.Entry) error {
+// shut is why a folder or a session of the home may not be looked into in which a session of a directory may lie, nil if all may: where none
+// was found, there may be one. "" are all directories.
+func (h agentHome) shut(ctx context.Context, dir string) (shut error) {
+	top := h.agent.LiveAt(h.dir)
+	if h.agent.FolderFor != nil && dir != "" {
+		if folder, err := h.agent.FolderFor(h.dir, dir); err == nil {
+			top = folder
+		}
+	}
+	err := walk.Walk(ctx, top, func(e walk.Entry) error {
 		err := e.Err
 		if err == nil {
 			var f *os.File
@@ -143,7 +150,7 @@ func operandsOf(c *cli.Context) ([]string, error) {
 		return nil, err
 	}
 	if path == "" {
-		if err := h.shut(c.Context); err != nil {
+		if err := h.shut(c.Context, dir); err != nil {
 			return nil, err
 		}
 		return nil, fmt.Errorf("no session in %s that works in %s; hist list shows all%s", h.dir, dir, passedOver(c.Context, []agentHome{h}, dir, c.Bool("any")))

@@ -273,8 +273,8 @@ func (p *preRun) find() (target, error) {
 			return target{}, err
 		}
 	}
-	if path == "" {
-		if err := h.shut(ctx); err != nil {
+	if path == "" && p.lost == nil {
+		if err := h.shut(ctx, p.cwd); err != nil {
 			return target{}, p.instead(preresume.Missing(err), err)
 		}
 	}
