@@ -63,8 +63,7 @@ var ofTheSystem = []struct {
 }
 
 // MeaningOf is the first of the meanings whose words a text holds, in any letters; nil if there is none. What the system said is the cause of
-// what a client makes of it. " … " stands between words of which
-// all must be there.
+// what a client makes of it. " … " stands between words of which all must be there.
 func MeaningOf(text string, known []Meaning) *Meaning {
 	text = strings.ToLower(text)
 	for _, m := range ofTheSystem {

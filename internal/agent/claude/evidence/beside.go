@@ -22,7 +22,7 @@ import (
 const (
 	maxFiles   = 200
 	maxLookups = 32      // in a folder that is read each time
-	maxFound   = 1 << 14 // in files whose records are indexed
+	maxFound   = 1 << 15 // in files whose records are indexed
 	MaxOutput  = 30_000  // bytes of an output that are put back
 	strayTime  = time.Hour
 )

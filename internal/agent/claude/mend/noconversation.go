@@ -71,11 +71,16 @@ func (c *Checker) wholeElsewhere(f *finding.Finding) bool {
 	if c.opts.Beside == nil {
 		return false
 	}
-	way := c.wayElsewhere(c.leaf)
+	end := c.leaf
+	way := c.wayElsewhere(end)
 	if len(way) == 0 {
-		way = c.wayElsewhere(c.opts.Beside.End())
+		end = c.opts.Beside.End()
+		way = c.wayElsewhere(end)
 	}
 	if len(way) == 0 {
+		if m, _, source := c.elsewhere(cmp.Or(c.leaf, end)); m != nil {
+			f.Message += "; more of the conversation stands elsewhere (" + source + ")"
+		}
 		return false
 	}
 	given := map[string]bool{}

@@ -224,12 +224,15 @@ type lostRecord struct {
 	source string
 }
 
+// maxWay is how many records are put back at most: a longer conversation is resumed where it stands.
+const maxWay = 1 << 13
+
 // wayElsewhere is the way up from a record that is not in the file to the beginning of its conversation, as other files have it; nil if they
-// lack any of it.
+// lack any of it, or if it is too long.
 func (c *Checker) wayElsewhere(id string) (way []lostRecord) {
 	for seen := map[string]bool{}; id != ""; id = way[len(way)-1].Parent {
 		m, line, source := c.elsewhere(id)
-		if m == nil || m.Side || seen[id] || c.ids.get(id) != nil {
+		if m == nil || m.Side || seen[id] || len(way) == maxWay || c.ids.get(id) != nil {
 			return nil
 		}
 		seen[id] = true
