@@ -181,7 +181,7 @@ func (it item) isContext() bool {
 		return false
 	}
 	if it.role == "developer" || it.role == "system" {
-		return true
+		return !strings.HasPrefix(it.text, "[hist: ") // what a repair says is a part of the history, wherever it stands
 	}
 	return it.role == "user" && slices.ContainsFunc(
 		[]string{"<environment_context>", "<user_instructions>", "<permissions", "<skills", "# AGENTS.md instructions"},
