@@ -40,7 +40,8 @@ func completedItem(v gjson.Result, cwd string) jsonObject {
 		return jsonObject{"type", "UserMessage", "id", id, "content", keptInput(v.Get("content"))}
 	case "agentMessage":
 		return jsonObject{
-			"type", "AgentMessage", "id", id, "content", []jsonObject{{"type", "Text", "text", rawOr(v.Get("text"), `""`)}},
+			"type", "AgentMessage", "id", id, "content",
+			[]jsonObject{{"type", "Text", "text", rawOr(v.Get("text"), `""`)}},
 			"phase?", snake(v.Get("phase").String()),
 		}
 	case "reasoning":

@@ -53,7 +53,8 @@ func keptCommand(v gjson.Result) jsonObject {
 	}
 	return jsonObject{
 		"type", "CommandExecution", "id", v.Get("id").String(), "process_id?", v.Get("processId").String(), "command", script,
-		"cwd", fileURI(v.Get("cwd").String()), "parsed_cmd", []jsonObject{{"type", "unknown", "cmd", script[len(script)-1]}},
+		"cwd", fileURI(v.Get("cwd").String()), "parsed_cmd",
+		[]jsonObject{{"type", "unknown", "cmd", script[len(script)-1]}},
 		"source", snake(v.Get("source").String()), "status", snake(v.Get("status").String()), "stdout?", output, "stderr", "",
 		"aggregated_output?", output, "exit_code?", exit, "duration?", durationOf(v),
 	}

@@ -17,7 +17,9 @@ func NewPromptEvent(at time.Time, thread, turn, text string, paginated bool) []b
 	id := uuid.NewSHA1(uuid.NameSpaceOID, []byte(thread+stamp+text)).String()
 	return record(stamp, nil, "event_msg", jsonObject{
 		"type", "item_completed", "thread_id", thread, "turn_id", turn,
-		"item", jsonObject{"type", "UserMessage", "id", id, "content", []jsonObject{{"type", "text", "text", text}}}, "completed_at_ms", at.UnixMilli(),
+		"item",
+		jsonObject{"type", "UserMessage", "id", id, "content", []jsonObject{{"type", "text", "text", text}}},
+		"completed_at_ms", at.UnixMilli(),
 	})
 }
 
