@@ -248,7 +248,10 @@ func isEmpty(value any) bool {
 func record(timestamp string, ordinal *int64, kind string, payload any) []byte {
 	line, err := jsonObject{"timestamp", timestamp, "ordinal?", ordinal, "type", kind, "payload", payload}.MarshalJSON()
 	var b bytes.Buffer
-	if err = cmp.Or(err, json.Compact(&b, line)); err != nil {
+	if err == nil {
+		err = json.Compact(&b, line)
+	}
+	if err != nil {
 		panic("codex: " + err.Error()) // only strings and raw JSON that has been scanned come here
 	}
 	return plainSeparators(b.Bytes())
