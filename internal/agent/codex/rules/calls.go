@@ -231,6 +231,7 @@ func (c *callChecker) call(rec *session.Record) {
 		c.shell = open.tool.Name
 	}
 	if out, ok := c.early[key]; ok {
+		c.run.limited.disown(key)
 		if open.script != nil { // what the script ran is in front of it, too
 			c.runs.loose = nil
 			c.lostScript(rec.Pos)
@@ -294,9 +295,7 @@ func (c *callChecker) output(rec *session.Record) {
 		c.duplicateOutput(key, answered{output: c.early[key].sum, at: c.early[key].ref.Pos}, rec, sum)
 		return
 	}
-	if c.run.limited.owns(rec) {
-		return
-	}
+	c.run.limited.owns(key, rec)
 	early := &earlyOutput{ref: finding.RefOf(rec), stamp: codex.Stamp(rec), kind: string(codex.Text(rec, codex.FieldPayloadType)), family: rec.Family, callID: string(rec.CallID), idAt: rec.Spans[codex.FieldCallID], sum: sum, holed: rec.Holed}
 	if early.script = codex.ScriptOutput(rec); early.script {
 		early.ran, early.several = c.runs.claim(rec)
@@ -391,6 +390,7 @@ func (c *callChecker) End() {
 
 // finish reports what is still unpaired, in the order of the file.
 func (c *callChecker) finish() {
+	c.run.limited.settleOwned(func(key callKey) { delete(c.early, key) })
 	c.damagedIDs()
 	for _, open := range check.InOrder(c.open, func(o *openCall) session.Pos { return o.ref.Pos }) {
 		if c.run.opts.Live && open.turn == c.turn && !c.ended {

@@ -20,6 +20,7 @@ type limitedItems struct {
 	run *run
 	// unnamed are calls with an empty call_id whose output has not come, oldest first.
 	unnamed []unnamedCall
+	owned   map[callKey]ownedOutput
 	calls   int         // how many there were
 	leftOut int         // how many images of the item in hand the client does not send
 	paired  session.Pos // the newest output that answers one of them by its place
@@ -31,6 +32,13 @@ type unnamedCall struct {
 	family  session.Family
 	id      []byte // what it is called instead
 	holed   bool   // a line behind it can't be read: it may have been a call, too
+}
+
+// ownedOutput is an output that is taken for that of an unnamed call.
+type ownedOutput struct {
+	call unnamedCall
+	at   session.Pos
+	id   []byte // of the output, as a literal
 }
 
 // roleOfOther are the words of a part that another role writes.
@@ -191,23 +199,13 @@ func (c *limitedItems) callID(it item) {
 		c.unnamed = append(c.unnamed, unnamedCall{f, family, new, false})
 		return
 	}
-	c.pair(family, func(call *unnamedCall) {
-		c.paired = it.owner.Pos
-		call.finding.Edits = append(call.finding.Edits, rename(call.id))
-		call.finding.Message += fmt.Sprintf("; its output, on line %d, gets the same new one", it.owner.Pos.Line)
-	})
-}
-
-// pair reports the oldest unnamed call of a family with what its output says. It returns false if none waits.
-func (c *limitedItems) pair(family session.Family, output func(call *unnamedCall)) bool {
-	i := slices.IndexFunc(c.unnamed, func(call unnamedCall) bool { return call.family == family })
-	if i < 0 {
-		return false
+	if i := slices.IndexFunc(c.unnamed, func(call unnamedCall) bool { return call.family == family }); i >= 0 {
+		f := c.unnamed[i].finding
+		f.Edits = append(f.Edits, rename(c.unnamed[i].id))
+		f.Message += fmt.Sprintf("; its output, on line %d, gets the same new one", it.owner.Pos.Line)
+		c.run.Report(f)
+		c.paired, c.unnamed = it.owner.Pos, slices.Delete(c.unnamed, i, i+1)
 	}
-	output(&c.unnamed[i])
-	c.run.Report(c.unnamed[i].finding)
-	c.unnamed = slices.Delete(c.unnamed, i, i+1)
-	return true
 }
 
 // hole notes a line that can't be read.
@@ -217,12 +215,36 @@ func (c *limitedItems) hole() {
 	}
 }
 
-// owns takes an output with an id that no call has for that of an unnamed call, which gets its id. It returns false if no call waits for it.
-func (c *limitedItems) owns(rec *session.Record) bool {
-	return !slices.ContainsFunc(c.unnamed, func(call unnamedCall) bool { return call.holed }) && c.pair(rec.Family, func(call *unnamedCall) {
-		call.finding.Message += fmt.Sprintf("; it gets that of its output, on line %d", rec.Pos.Line)
-		call.finding.Edits[0].Cuts[0].New = quoted(string(rec.CallID))
-	})
+// owns takes an output with an id that no call has yet for that of an unnamed call, until a call with that id comes.
+func (c *limitedItems) owns(key callKey, rec *session.Record) {
+	i := slices.IndexFunc(c.unnamed, func(call unnamedCall) bool { return call.family == rec.Family })
+	if i < 0 || slices.ContainsFunc(c.unnamed, func(call unnamedCall) bool { return call.holed }) {
+		return
+	}
+	if c.owned == nil {
+		c.owned = map[callKey]ownedOutput{}
+	}
+	c.owned[key] = ownedOutput{c.unnamed[i], rec.Pos, quoted(string(rec.CallID))}
+	c.unnamed = slices.Delete(c.unnamed, i, i+1)
+}
+
+// disown takes that back: the call with the output's id has come.
+func (c *limitedItems) disown(key callKey) {
+	if o, ok := c.owned[key]; ok {
+		delete(c.owned, key)
+		c.unnamed = slices.Insert(c.unnamed, 0, o.call)
+	}
+}
+
+// settleOwned reports the calls that get the id of their output, and gives its key for each.
+func (c *limitedItems) settleOwned(took func(key callKey)) {
+	for key, o := range c.owned {
+		o.call.finding.Message += fmt.Sprintf("; it gets that of its output, on line %d", o.at.Line)
+		o.call.finding.Edits[0].Cuts[0].New = o.id
+		c.run.Report(o.call.finding)
+		took(key)
+	}
+	clear(c.owned)
 }
 
 // familyOf is which calls an item may pair with, by its type: one without a call_id has no family for the rules of pairs.
