@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/hist-cli/hist/internal/restart"
+	"github.com/hist-cli/hist/internal/preresume"
 )
 
 // card prints the restart card of a session. It reads the whole session.
@@ -21,7 +21,7 @@ func (p *preRun) card(t target) error {
 	if partial := r.result.Summary.Partial; partial != nil {
 		return fmt.Errorf("%w; no card, it was read up to byte %d only", partial, r.result.Summary.Bytes)
 	}
-	card, err := restart.Make(p.c.Context, r.src, r.result, restart.Options{Lint: opts, CWD: p.log.CWD, Content: p.c.Bool("show-content"), Live: opts.Live})
+	card, err := preresume.MakeCard(p.c.Context, r.src, r.result, preresume.CardOptions{Lint: opts, CWD: p.log.CWD, Content: p.c.Bool("show-content"), Live: opts.Live})
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/cause"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
@@ -133,7 +133,7 @@ func configPaths(dir string) []string {
 func readConfig(path string) (*config, error) {
 	text, err := source.Small(path, maxConfig)
 	if err != nil {
-		return nil, fmt.Errorf("reading the config %s: %w; --no-config reads none", path, cause.Of(err))
+		return nil, fmt.Errorf("reading the config %s: %w; --no-config reads none", path, disk.Cause(err))
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff")) // as editors on Windows write it
 	conf := &config{path: path}

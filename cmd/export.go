@@ -68,10 +68,7 @@ func (e *env) export(c *cli.Context) error {
 		_, err := io.WriteString(e.out, printable(text.String()))
 		return err
 	}
-	return publish.Write(c.Context, publish.Target{Path: output}, func(w io.Writer) error {
-		_, err := w.Write(text.Bytes())
-		return err
-	}, publish.Checks{})
+	return publish.Write(c.Context, publish.Target{Path: output}, publish.Bytes(text.Bytes()), publish.Checks{})
 }
 
 // sessionOf reads the one session that the command line names.

@@ -11,8 +11,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/baseline"
-	"github.com/hist-cli/hist/internal/cause"
+	"github.com/hist-cli/hist/internal/disk"
+	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
@@ -22,8 +22,8 @@ import (
 type filter struct {
 	rules  []string // empty: all
 	config *config
-	known  baseline.File
-	save   baseline.File // nil if no baseline is to be written
+	known  format.Baseline
+	save   format.Baseline // nil if no baseline is to be written
 }
 
 func baselineFlags() []cli.Flag {
@@ -51,7 +51,7 @@ func newFilter(c *cli.Context) (*filter, error) {
 	case c.IsSet("write-baseline") && len(f.rules) > 0:
 		return nil, usage("--rule and --write-baseline exclude each other: a baseline knows all findings")
 	case c.IsSet("write-baseline"):
-		f.save = baseline.File{}
+		f.save = format.Baseline{}
 	case c.IsSet("baseline"):
 		f.known, err = readBaseline(c.String("baseline"))
 	}
@@ -61,15 +61,15 @@ func newFilter(c *cli.Context) (*filter, error) {
 // maxBaseline is how large a baseline may be, in bytes: some 300 000 findings.
 const maxBaseline = 32 << 20
 
-func readBaseline(path string) (baseline.File, error) {
+func readBaseline(path string) (format.Baseline, error) {
 	text, err := source.Small(path, maxBaseline)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading the baseline %s: there is no such file; --write-baseline makes it", path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the baseline %s: %w", path, cause.Of(err))
+		return nil, fmt.Errorf("reading the baseline %s: %w", path, disk.Cause(err))
 	}
-	return baseline.Decode(text, path)
+	return format.DecodeBaseline(text, path)
 }
 
 // knows says whether the baseline has a finding with an impact that is at least as bad.
@@ -86,7 +86,7 @@ func (f *filter) knows(print string, found *lint.Finding) bool {
 func (f *filter) narrow(r *linted) {
 	thread := threadOf(r)
 	kept := r.result.Findings[:0]
-	var prints baseline.Prints
+	var prints format.Prints
 	for _, found := range r.result.Findings {
 		switch {
 		case len(f.rules) > 0 && !slices.Contains(f.rules, found.Rule.Name):
@@ -97,7 +97,7 @@ func (f *filter) narrow(r *linted) {
 		}
 		print := prints.Of(keyOf(thread, &found))
 		if f.save != nil {
-			f.save[print] = baseline.Known{Rule: found.Rule.Name, Impact: found.Impact.String(), Count: found.Count}
+			f.save[print] = format.Known{Rule: found.Rule.Name, Impact: found.Impact.String(), Count: found.Count}
 		}
 		if f.knows(print, &found) {
 			r.known++
@@ -115,8 +115,8 @@ func (f *filter) narrow(r *linted) {
 	r.result.Findings = kept
 }
 
-func keyOf(thread string, f *lint.Finding) baseline.Key {
-	k := baseline.Key{Thread: thread, Rule: f.Rule.Name, Record: f.Record, IDs: f.IDs}
+func keyOf(thread string, f *lint.Finding) format.Key {
+	k := format.Key{Thread: thread, Rule: f.Rule.Name, Record: f.Record, IDs: f.IDs}
 	if f.Record == "" {
 		k.Size = f.On.Size
 	}

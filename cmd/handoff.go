@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -147,16 +146,12 @@ func (e *env) writeHandoff(c *cli.Context, to *agent.Agent, path string, text []
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	write := func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	}
 	t := publish.Target{Path: path, Mode: 0o600}
 	run := ""
 	if f.Source == "" {
-		err = publish.Write(c.Context, t, write, publish.Checks{})
+		err = publish.Write(c.Context, t, publish.Bytes(text), publish.Checks{})
 	} else {
-		run, err = recordHandoff(c.Context, f, t, write)
+		run, err = recordHandoff(c.Context, f, t, text)
 	}
 	if err != nil && !errors.Is(err, publish.ErrPublished) {
 		return err
@@ -191,12 +186,12 @@ func earlierHandoff(ctx context.Context, f *runs.File) (run, path string) {
 }
 
 // recordHandoff writes it with a record, and returns the run's id.
-func recordHandoff(ctx context.Context, f *runs.File, t publish.Target, write func(io.Writer) error) (string, error) {
+func recordHandoff(ctx context.Context, f *runs.File, t publish.Target, text []byte) (string, error) {
 	run, err := runs.New(Version())
 	if err != nil {
 		return "", err
 	}
-	err = run.Publish(ctx, f, t, write, publish.Checks{})
+	err = run.Publish(ctx, f, t, publish.Bytes(text), publish.Checks{})
 	if err != nil && !errors.Is(err, publish.ErrPublished) {
 		return "", errors.Join(err, run.Discard())
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/preresume"
 	"github.com/hist-cli/hist/internal/walk"
@@ -77,12 +76,12 @@ func (h agentHome) shut(ctx context.Context, dir string) (shut error) {
 			}
 		}
 		if errors.Is(err, fs.ErrPermission) {
-			shut = cmp.Or(shut, fmt.Errorf("%s: %w", e.Path, cause.Denied(e.Path, cause.Of(err))))
+			shut = cmp.Or(shut, fmt.Errorf("%s: %w", e.Path, walk.Denied(e.Path, disk.Cause(err))))
 		}
 		return nil
 	})
 	if errors.Is(err, fs.ErrPermission) {
-		return cause.Denied(h.dir, err)
+		return walk.Denied(h.dir, err)
 	}
 	return shut
 }

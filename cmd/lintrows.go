@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/hist-cli/hist/internal/agent"
-	"github.com/hist-cli/hist/internal/cause"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/lint"
 )
@@ -26,7 +26,7 @@ func (l *lintRun) filesFrom(operands []string) ([]string, error) {
 	}
 	named, err := linesOf(l.c.Context, l.env.fileOrInput(l.c.Context, path))
 	if err != nil {
-		return nil, fmt.Errorf("--files-from %s: %w", path, cause.Of(err))
+		return nil, fmt.Errorf("--files-from %s: %w", path, disk.Cause(err))
 	}
 	if len(named)+len(operands) == 0 {
 		return nil, fmt.Errorf("--files-from %s: it names no session", path)

@@ -17,7 +17,6 @@ import (
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/preresume"
 	"github.com/hist-cli/hist/internal/session"
-	"github.com/hist-cli/hist/internal/shim"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -227,7 +226,7 @@ func (w written) tooNew(ctx context.Context) (list []obstacle) {
 		if len(client) == 0 {
 			continue
 		}
-		has := numberForm.FindString(shim.SaidVersion(ctx, client[0]))
+		has := numberForm.FindString(saidVersion(ctx, client[0]))
 		if has == "" {
 			continue
 		}

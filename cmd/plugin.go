@@ -12,10 +12,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/cause"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/inspect"
-	"github.com/hist-cli/hist/internal/plugin"
 	"github.com/hist-cli/hist/internal/preresume"
 	"github.com/hist-cli/hist/internal/source"
 )
@@ -52,20 +51,20 @@ func (e *env) plugin(c *cli.Context) error {
 		}
 		word := "installed"
 		if verb == "remove" {
-			word, err = "removed", plugin.Remove(h.dir)
+			word, err = "removed", removePlugin(h.dir)
 		} else {
-			err = plugin.Install(c.Context, h.dir, self())
+			err = installPlugin(c.Context, h.dir, self())
 		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && verb == "remove":
 			continue
-		case errors.Is(err, plugin.ErrForeign):
+		case errors.Is(err, errAltered):
 			return fmt.Errorf("%w; move it away and try again, nothing was changed", err)
 		case err != nil:
-			return fmt.Errorf("%s: %w", plugin.Dir(h.dir), cause.Of(err))
+			return fmt.Errorf("%s: %w", pluginDir(h.dir), disk.Cause(err))
 		}
 		done++
-		if err := e.tell("%s %s (%s)\n", word, plugin.Dir(h.dir), h.agent.Title); err != nil {
+		if err := e.tell("%s %s (%s)\n", word, pluginDir(h.dir), h.agent.Title); err != nil {
 			return err
 		}
 	}

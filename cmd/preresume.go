@@ -13,8 +13,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/decisions"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/preresume"
 	"github.com/hist-cli/hist/internal/source"
@@ -228,7 +228,7 @@ func (p *preRun) readError(path string) error {
 		err = nil
 	}
 	if err != nil {
-		return fmt.Errorf("--error-file %s: %w", path, cause.Of(err))
+		return fmt.Errorf("--error-file %s: %w", path, disk.Cause(err))
 	}
 	p.failure = string(text)
 	return nil

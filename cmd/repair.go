@@ -15,7 +15,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/cause"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/inuse"
@@ -137,7 +137,7 @@ func (r *repairRun) readError(ctx context.Context) error {
 	if path := r.c.String("error-file"); path != "" {
 		text, err := io.ReadAll(io.LimitReader(r.env.fileOrInput(ctx, path), maxError))
 		if err != nil {
-			return fmt.Errorf("--error-file %s: %w", path, cause.Of(err))
+			return fmt.Errorf("--error-file %s: %w", path, disk.Cause(err))
 		}
 		r.said = string(text)
 	}

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,10 +12,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/decisions"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/format"
-	"github.com/hist-cli/hist/internal/shim"
 	"github.com/hist-cli/hist/internal/shim/front"
 )
 
@@ -58,14 +58,14 @@ func (e *env) shim(c *cli.Context) error {
 	if verb == "remove" {
 		return e.shimRemove(dir)
 	}
-	programs := shim.Found()
+	programs := foundPrograms()
 	if len(args) == 3 {
 		if programs = programNamed(args[2]); programs == nil {
 			return usage("shim install: hist can't run in front of %q, only in front of codex and codex-acp", args[2])
 		}
 	}
 	for _, p := range programs {
-		if err := e.shimInstall(dir, p); err != nil {
+		if err := e.shimInstall(c.Context, dir, p); err != nil {
 			return err
 		}
 	}
@@ -89,7 +89,7 @@ func programNamed(name string) []*front.Program {
 }
 
 func (e *env) shimRemove(dir string) error {
-	removed, err := shim.Remove(dir)
+	removed, err := removeShims(dir)
 	err = errors.Join(err, front.Keep(false))
 	for _, path := range removed {
 		if err := e.tell("removed %s\n", path); err != nil {
@@ -97,7 +97,7 @@ func (e *env) shimRemove(dir string) error {
 		}
 	}
 	if err != nil && len(removed) == 0 {
-		return fmt.Errorf("removing the shim from %s: %w; nothing was changed", dir, cause.Of(err))
+		return fmt.Errorf("removing the shim from %s: %w; nothing was changed", dir, disk.Cause(err))
 	}
 	return err
 }
@@ -109,18 +109,18 @@ func (e *env) tell(format string, args ...any) error {
 	return nil
 }
 
-func (e *env) shimInstall(dir string, program *front.Program) error {
-	path, err := shim.Install(dir, program)
-	if errors.Is(err, shim.ErrForeign) {
+func (e *env) shimInstall(ctx context.Context, dir string, program *front.Program) error {
+	path, err := installShim(ctx, dir, program)
+	if errors.Is(err, errNoShim) {
 		return fmt.Errorf("%w; nothing was changed", err)
 	}
 	if err != nil {
-		return fmt.Errorf("installing the shim in %s: %w", dir, cause.Of(err))
+		return fmt.Errorf("installing the shim in %s: %w", dir, disk.Cause(err))
 	}
 	if err := e.tell("installed %s\n", path); err != nil {
 		return err
 	}
-	reached := shim.Reached(program.Name)
+	reached := reachedBy(program.Name)
 	switch {
 	case reached == "":
 		return e.tell("no %s is in PATH; put %s before the client's directory there\n", program.Name, dir)
@@ -153,9 +153,9 @@ const shownDecisions = 10
 
 func (e *env) shimStatus(c *cli.Context) error {
 	stands := false
-	for _, program := range shim.Found() {
-		s := shim.Look(c.Context, program)
-		stands = stands || s.Shim && s.Client != ""
+	for _, program := range foundPrograms() {
+		s := shimStateOf(c.Context, program)
+		stands = stands || s.shim && s.client != ""
 		if err := e.tell("%s", standing(s)); err != nil {
 			return err
 		}
@@ -190,17 +190,17 @@ func (e *env) shimStatus(c *cli.Context) error {
 }
 
 // standing describes the shim of one program, in two lines.
-func standing(s shim.Status) string {
-	reached := cmp.Or(s.Reached, "no "+s.Program.Name)
+func standing(s shimState) string {
+	reached := cmp.Or(s.reached, "no "+s.program.Name)
 	switch {
-	case s.Shim:
+	case s.shim:
 		reached += ", a shim"
-	case s.Reached != "":
+	case s.reached != "":
 		reached += ", not a shim"
 	}
-	client := "none: neither " + s.Program.ClientVar + " nor PATH leads to one"
-	if s.Client != "" {
-		client = s.Client + ", version " + orUnknown(s.Version)
+	client := "none: neither " + s.program.ClientVar + " nor PATH leads to one"
+	if s.client != "" {
+		client = s.client + ", version " + orUnknown(s.version)
 	}
 	return fmt.Sprintf("  %-14s %s\n  %-14s %s\n", "PATH reaches", reached, "client", client)
 }

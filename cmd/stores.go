@@ -2,8 +2,6 @@ package cmd
 
 import (
 	"cmp"
-	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -18,7 +16,6 @@ import (
 	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/runs"
-	"github.com/hist-cli/hist/internal/sqlitefile"
 	"github.com/hist-cli/hist/internal/surgery"
 	"github.com/hist-cli/hist/internal/surgery/surgeons"
 	"github.com/hist-cli/hist/repair"
@@ -125,12 +122,8 @@ func (e *env) redactStores(c *cli.Context, opts *surgery.RedactOptions, op opera
 			var rep *repair.Report
 			rep, err = repair.Do(c.Context, repair.Job{Path: s.Path, Home: s.Home, Operation: op.kept(), Mode: repair.InPlace, Begin: func() (*runs.Run, error) { return run, nil }})
 			changed = rep != nil && rep.Run != ""
-		case filepath.Ext(s.Path) == ".sqlite":
-			s.Database = func(ctx context.Context, tx *sql.Tx) (int64, error) { return sqlitefile.Replace(ctx, tx, by) }
-			changed, err = s.Rewrite(c.Context, run)
 		default:
-			s.Text = func(data []byte) []byte { return []byte(by.Replace(string(data))) }
-			changed, err = s.Rewrite(c.Context, run)
+			changed, err = s.Replacing(by).Rewrite(c.Context, run)
 		}
 		if err != nil {
 			err = fmt.Errorf("the sessions still hold the secrets, so the same command finishes it: %w", err)

@@ -15,7 +15,6 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/inspect"
@@ -56,7 +55,7 @@ func targets(ctx context.Context, operands []string, only string) ([]target, err
 				list = append(list, target{path: h.dir, err: err})
 			}
 			if live := h.agent.LiveAt(h.dir); shut(live) {
-				list = append(list, target{path: live, err: fmt.Errorf("%s: %w", live, cause.Denied(live, fs.ErrPermission))})
+				list = append(list, target{path: live, err: fmt.Errorf("%s: %w", live, walk.Denied(live, fs.ErrPermission))})
 			}
 		}
 		if len(list) == 0 {
@@ -165,7 +164,7 @@ func find(ctx context.Context, homes []agentHome, operand string) []target {
 	case err == nil:
 		return []target{{path: operand, home: homeOf(operand)}}
 	case !errors.Is(err, fs.ErrNotExist) || strings.ContainsAny(operand, `/\`) || strings.Contains(operand, ".jsonl"):
-		return []target{{path: operand, err: &unreachable{operand, cause.Denied(operand, cause.At(operand, err))}}}
+		return []target{{path: operand, err: &unreachable{operand, walk.Denied(operand, disk.CauseAt(operand, err))}}}
 	}
 	if len(homes) == 0 {
 		return []target{{path: operand, err: fmt.Errorf("%s: no such file; to look up an id, set CODEX_HOME or CLAUDE_CONFIG_DIR", operand)}}
@@ -348,7 +347,7 @@ func below(ctx context.Context, dir string) []target {
 		switch {
 		case in.own || e.Err != nil && own != "" && inside(e.Path, own):
 		case e.Err != nil:
-			list = append(list, target{path: e.Path, err: fmt.Errorf("%s: %w", e.Path, cause.Denied(e.Path, cause.Of(e.Err)))})
+			list = append(list, target{path: e.Path, err: fmt.Errorf("%s: %w", e.Path, walk.Denied(e.Path, disk.Cause(e.Err)))})
 		case e.Hidden || slices.Contains(in.lists, e.Path) && all.List(e.Path):
 		case in.home != "":
 			list = append(list, target{path: e.Path, home: in.home, all: in.all})

@@ -13,7 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/cause"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/follow"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/inspect"
@@ -120,7 +120,7 @@ func watched(operands []string) ([]string, error) {
 			return nil, usage("an argument is empty; it takes files and directories")
 		}
 		if _, err := os.Stat(op); err != nil {
-			return nil, fmt.Errorf("%s: %w; watch takes files and directories", op, cause.Of(err))
+			return nil, fmt.Errorf("%s: %w; watch takes files and directories", op, disk.Cause(err))
 		}
 	}
 	if len(operands) > 0 {

@@ -9,12 +9,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
-	"github.com/hist-cli/hist/internal/sqlitefile"
 )
 
 // Store is a file that a client keeps beside its sessions, and that is to be replaced by a changed one.
@@ -25,6 +25,16 @@ type Store struct {
 	Database func(ctx context.Context, tx *sql.Tx) (int64, error)
 	// Common says that its client goes on writing to it whatever session is used: an undo keeps what it has added since.
 	Common bool
+}
+
+// Replacing is the store with some texts in it replaced by others.
+func (s Store) Replacing(by *strings.Replacer) Store {
+	if filepath.Ext(s.Path) == ".sqlite" {
+		s.Database = func(ctx context.Context, tx *sql.Tx) (int64, error) { return replaceTexts(ctx, tx, by) }
+	} else {
+		s.Text = func(data []byte) []byte { return []byte(by.Replace(string(data))) }
+	}
+	return s
 }
 
 // Rewrite replaces a store by a changed one in one step, and keeps the original in the run; false if there is nothing to change. The
@@ -45,7 +55,7 @@ func (s Store) rewrite(ctx context.Context, run *runs.Run) (changed bool, err er
 		if err := homeIsFree(ctx, s.Home); err != nil {
 			return false, err
 		}
-		if err := sqlitefile.Rest(ctx, s.Path); err != nil {
+		if err := restDatabase(ctx, s.Path); err != nil {
 			return false, err
 		}
 	}
@@ -71,7 +81,7 @@ func (s Store) rewrite(ctx context.Context, run *runs.Run) (changed bool, err er
 	}
 	defer os.RemoveAll(dir)
 	to := filepath.Join(dir, filepath.Base(s.Path))
-	n, err := sqlitefile.Changed(ctx, src.Real, to, func(tx *sql.Tx) (int64, error) { return s.Database(ctx, tx) })
+	n, err := changedDatabase(ctx, src.Real, to, s.Database)
 	if err != nil || n == 0 {
 		return false, err
 	}
@@ -96,7 +106,7 @@ func (s Store) replace(ctx context.Context, run *runs.Run, src *source.Source, f
 		_, err := io.Copy(w, from)
 		return err
 	}, publish.Checks{Last: func() (err error) {
-		if s.Database != nil && !sqlitefile.AtRest(src.Real) {
+		if s.Database != nil && !atRest(src.Real) {
 			return inuse.ErrBusy
 		}
 		var busy *inuse.Busy

@@ -1,6 +1,6 @@
 // Package disk is what hist asks of a file system besides sessions: files of a client, but only regular ones, because opening a named pipe
-// could wait for ever and a device may have no end; the directory of hist's own state; temporary directories that a command shares. In: a
-// path or the environment. Out: an open file, or a directory. It imports no other package of hist.
+// could wait for ever and a device may have no end; what went wrong there; the directory of hist's own state; temporary directories that a
+// command shares. In: a path, an error or the environment. Out: an open file, a directory, or the error's cause. It imports no other package of hist.
 package disk
 
 import (

@@ -1,4 +1,4 @@
-// Package format writes findings in the forms that other programs read.
+// Package format writes findings in the forms that other programs read, and reads and writes the files of those that are known.
 //
 // In: sessions with their findings, one after another. Out: JSON, JSON lines, SARIF, JUnit or GitHub annotations, on a
 // stream, written as they come: no format collects the findings first. Nothing is judged or left out here. The form for

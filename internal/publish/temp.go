@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/hist-cli/hist/internal/cause"
+	"github.com/hist-cli/hist/internal/disk"
 )
 
 // tempName matches the names of temporary files: .hist-, the Unix time of creation in hexadecimal, random digits, .tmp. No
@@ -43,7 +43,7 @@ func createTemp(dir string) (*os.File, error) {
 func Sweep(dir string) (removed []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("looking for left-over temporary files in %s: %w", dir, cause.Of(err))
+		return nil, fmt.Errorf("looking for left-over temporary files in %s: %w", dir, disk.Cause(err))
 	}
 	for _, e := range entries {
 		m := tempName.FindStringSubmatch(e.Name())
@@ -60,7 +60,7 @@ func Sweep(dir string) (removed []string, err error) {
 		}
 		path := filepath.Join(dir, e.Name())
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return removed, fmt.Errorf("removing the left-over temporary file %s: %w", path, cause.Of(err))
+			return removed, fmt.Errorf("removing the left-over temporary file %s: %w", path, disk.Cause(err))
 		}
 		removed = append(removed, path)
 	}

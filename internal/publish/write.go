@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hist-cli/hist/internal/cause"
+	"github.com/hist-cli/hist/internal/disk"
 )
 
 // What callers must tell apart; test with errors.Is.
@@ -45,6 +45,14 @@ type Checks struct {
 	Content func(tmp string) error
 	// Last is called immediately before the rename: may the file still be replaced?
 	Last func() error
+}
+
+// Bytes fills a file with data.
+func Bytes(data []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	}
 }
 
 // bufferSize is how many bytes are collected before they are written.
@@ -91,7 +99,7 @@ func Write(ctx context.Context, t Target, fill func(w io.Writer) error, checks C
 		return nil
 	}
 	if err := SyncDir(filepath.Dir(t.Path)); err != nil {
-		return fmt.Errorf("%s: %w its directory could not be synced to disk: %w", t.Path, ErrPublished, cause.Of(err))
+		return fmt.Errorf("%s: %w its directory could not be synced to disk: %w", t.Path, ErrPublished, disk.Cause(err))
 	}
 	Step("durable")
 	return nil
@@ -264,9 +272,9 @@ func SameFile(a, b string) (bool, error) {
 	case aerr == nil && errors.Is(berr, fs.ErrNotExist), berr == nil && errors.Is(aerr, fs.ErrNotExist):
 		return false, nil
 	case aerr != nil && !errors.Is(aerr, fs.ErrNotExist):
-		return false, fmt.Errorf("looking at %s: %w", a, cause.Of(aerr))
+		return false, fmt.Errorf("looking at %s: %w", a, disk.Cause(aerr))
 	case berr != nil && !errors.Is(berr, fs.ErrNotExist):
-		return false, fmt.Errorf("looking at %s: %w", b, cause.Of(berr))
+		return false, fmt.Errorf("looking at %s: %w", b, disk.Cause(berr))
 	}
 	a, b = filepath.Clean(a), filepath.Clean(b)
 	if filepath.Base(a) != filepath.Base(b) {
@@ -298,7 +306,7 @@ func explain(doing, path string, err error) error {
 	case errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("%s %s: %w; remove it or name another place", doing, path, ErrExists)
 	}
-	return fmt.Errorf("%s %s: %w%s", doing, path, cause.Of(err), hint)
+	return fmt.Errorf("%s %s: %w%s", doing, path, disk.Cause(err), hint)
 }
 
 func gone(path string) bool {

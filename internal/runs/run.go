@@ -310,10 +310,7 @@ func (r *Run) create(name string) (*os.File, error) {
 
 func (r *Run) write(name string, data []byte, lax bool) error {
 	t := publish.Target{Path: filepath.Join(r.dir, name), Replace: true, Lax: lax}
-	return publish.Write(context.Background(), t, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	}, publish.Checks{})
+	return publish.Write(context.Background(), t, publish.Bytes(data), publish.Checks{})
 }
 
 // copyTo copies about so many bytes, with a buffer that is large enough for a fast disk, and no larger than they are.

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hist-cli/hist/internal/cause"
+	"github.com/hist-cli/hist/internal/walk"
 )
 
 // What callers must tell apart; test with errors.Is.
@@ -432,7 +432,7 @@ func explain(path string, err error) error {
 	if errors.Is(err, syscall.ELOOP) || strings.Contains(err.Error(), "too many links") {
 		return fmt.Errorf("%s: %w", path, ErrLoop)
 	}
-	return fmt.Errorf("reading %s: %w", path, cause.Denied(path, err))
+	return fmt.Errorf("reading %s: %w", path, walk.Denied(path, err))
 }
 
 // checkContext returns the context's error, if it is done, as the error of reading path.

@@ -1,5 +1,6 @@
 // Package walk finds the session files below a directory, whichever agent wrote them: *.jsonl and *.jsonl.zst. It follows
 // symbolic links, enters no directory twice, and opens no file. Which of them are a task's when many share the work says its Shard.
+// Where something may not be looked at, Denied says whose it is.
 package walk
 
 import (
@@ -12,7 +13,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/hist-cli/hist/internal/cause"
+	"github.com/hist-cli/hist/internal/disk"
 )
 
 // ErrLoop says that a symbolic link leads back to itself or to a directory above it.
@@ -32,7 +33,7 @@ type Entry struct {
 func Walk(ctx context.Context, root string, visit func(Entry) error) error {
 	info, err := os.Stat(root)
 	if err != nil {
-		return fmt.Errorf("walking %s: %w", root, cause.Of(err))
+		return fmt.Errorf("walking %s: %w", root, disk.Cause(err))
 	}
 	if !info.IsDir() {
 		return fmt.Errorf("walking %s: it is not a directory: %w", root, syscall.ENOTDIR)
@@ -42,7 +43,7 @@ func Walk(ctx context.Context, root string, visit func(Entry) error) error {
 		real, err = filepath.Abs(real)
 	}
 	if err != nil {
-		return fmt.Errorf("walking %s: %w", root, cause.Of(err))
+		return fmt.Errorf("walking %s: %w", root, disk.Cause(err))
 	}
 	w := walker{ctx: ctx, visit: visit, recent: RecentOf(ctx), tops: []string{real}, seen: map[string]bool{real: true}}
 	return w.dir(root, real)
@@ -63,7 +64,7 @@ func (w *walker) dir(path, real string) error {
 	}
 	entries, err := w.recent.ReadDir(path) // sorted; with an error it returns what was read so far
 	if err != nil {
-		if err := w.visit(Entry{Path: path, Err: cause.Of(err)}); err != nil {
+		if err := w.visit(Entry{Path: path, Err: disk.Cause(err)}); err != nil {
 			return err
 		}
 	}
@@ -103,7 +104,7 @@ func (w *walker) entry(path, real string, e fs.DirEntry, plain map[string]bool) 
 		case errors.Is(err, syscall.ELOOP):
 			return w.visit(Entry{Path: path, Err: ErrLoop})
 		case err != nil:
-			return w.visit(Entry{Path: path, Err: cause.At(path, err)})
+			return w.visit(Entry{Path: path, Err: disk.CauseAt(path, err)})
 		case info.IsDir():
 			return w.link(path, filepath.Dir(real))
 		}
@@ -122,7 +123,7 @@ func (w *walker) link(path, parent string) error {
 		target, err = filepath.Abs(target)
 	}
 	if err != nil {
-		return w.visit(Entry{Path: path, Err: cause.Of(err)})
+		return w.visit(Entry{Path: path, Err: disk.Cause(err)})
 	}
 	if Within(parent, target) {
 		return w.visit(Entry{Path: path, Err: fmt.Errorf("%w: it leads back to %s", ErrLoop, target)})

@@ -14,7 +14,7 @@ import (
 // BenchmarkCost measures what the shim costs, all in one run, with the client that the tests play, bare and behind the
 // shim in turns, so that whatever else the machine does meets both:
 //
-//	go test ./internal/shim -run - -bench Cost
+//	go test ./testing/shim -run - -bench Cost
 //
 // It reports medians: of the bare client, of the one behind the shim, and of the differences between neighbours.
 func BenchmarkCost(b *testing.B) {

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent"
-	"github.com/hist-cli/hist/internal/cause"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/walk"
 )
@@ -100,7 +100,7 @@ func find(_ context.Context, home, id string) ([]string, error) {
 		return nil, bad
 	case len(found) == 0:
 		if _, err := os.ReadDir(liveAt(home)); os.IsPermission(err) {
-			return nil, fmt.Errorf("%s: %w below %s: %w", id, agent.ErrShut, home, cause.Denied(liveAt(home), cause.Of(err)))
+			return nil, fmt.Errorf("%s: %w below %s: %w", id, agent.ErrShut, home, walk.Denied(liveAt(home), disk.Cause(err)))
 		}
 		return nil, fmt.Errorf("%s: %w below %s", id, agent.ErrNoSession, home)
 	case len(ids) > 1:

@@ -4,9 +4,6 @@ import (
 	"errors"
 	"os"
 	"time"
-
-	"github.com/hist-cli/hist/internal/shim/argv"
-	"github.com/hist-cli/hist/internal/shim/text"
 )
 
 // The environment variables that the shim reads.
@@ -28,13 +25,13 @@ type Program struct {
 	Name      string
 	ClientVar string // the environment variable that may name the real client
 	script    string // the path of its JavaScript below npm's node_modules
-	parse     func(args []string) argv.Command
+	parse     func(args []string) Command
 }
 
 // Programs are Codex, and codex-acp, which has Codex linked in and serves editors.
 var Programs = [...]Program{
-	{"codex", "HIST_CODEX", "@openai/codex/bin/codex.js", argv.Parse},
-	{"codex-acp", "HIST_CODEX_ACP", "@zed-industries/codex-acp/bin/codex-acp.js", argv.ParseACP},
+	{"codex", "HIST_CODEX", "@openai/codex/bin/codex.js", Parse},
+	{"codex-acp", "HIST_CODEX_ACP", "@zed-industries/codex-acp/bin/codex-acp.js", ParseACP},
 }
 
 // Mode is what the shim does about a session.
@@ -59,7 +56,7 @@ func mode(value string) (m Mode, known bool) {
 		word string
 		mode Mode
 	}{{"", Repair}, {"repair", Repair}, {"check", Check}, {"off", Off}, {"0", Off}, {"no", Off}, {"false", Off}} {
-		if text.EqualFold(value, w.word) {
+		if equalFold(value, w.word) {
 			return w.mode, true
 		}
 	}
@@ -81,7 +78,7 @@ func Rejoins() bool {
 // package disk, which would bring with it what takes time before the client runs.
 func keptFile() (path, dir string, err error) {
 	const slash = string(os.PathSeparator)
-	if dir = os.Getenv("XDG_STATE_HOME"); !text.HasPrefix(dir, slash) {
+	if dir = os.Getenv("XDG_STATE_HOME"); !hasPrefix(dir, slash) {
 		dir, err = os.UserHomeDir()
 		dir += slash + ".local" + slash + "state"
 	}
@@ -118,7 +115,7 @@ func rejoins(value string) (on, known bool) {
 		word string
 		on   bool
 	}{{"", false}, {"1", true}, {"yes", true}, {"true", true}, {"on", true}, {"0", false}, {"no", false}, {"false", false}, {"off", false}} {
-		if text.EqualFold(value, w.word) {
+		if equalFold(value, w.word) {
 			return w.on, true
 		}
 	}
@@ -171,11 +168,11 @@ func CheckCommand(via string, more ...string) []string {
 // alreadyTried returns the paths of the programs that this process, or its parent, has tried to become. own says that it
 // was this process.
 func alreadyTried() (paths []string, own bool) {
-	list := text.Split(os.Getenv(triedVar), os.PathListSeparator)
+	list := split(os.Getenv(triedVar), os.PathListSeparator)
 	switch list[0] {
-	case text.Itoa(os.Getpid()):
+	case itoa(os.Getpid()):
 		return list[1:], true
-	case text.Itoa(os.Getppid()):
+	case itoa(os.Getppid()):
 		return list[1:], false
 	}
 	return nil, false
@@ -183,7 +180,7 @@ func alreadyTried() (paths []string, own bool) {
 
 // rememberTried sets the variable that alreadyTried reads.
 func rememberTried(paths ...string) {
-	value := text.Itoa(os.Getpid())
+	value := itoa(os.Getpid())
 	for _, path := range paths {
 		value += string(os.PathListSeparator) + path
 	}
@@ -192,7 +189,7 @@ func rememberTried(paths ...string) {
 
 // base is the last element of a path, without .exe.
 func base(path string) string {
-	return text.TrimSuffix(text.Base(path, '/', os.PathSeparator), ".exe")
+	return trimSuffix(lastPart(path, '/', os.PathSeparator), ".exe")
 }
 
 // Invoked returns the client under whose name this process was started; nil if it was started as hist itself.

@@ -2,8 +2,6 @@ package front
 
 import (
 	"os"
-
-	"github.com/hist-cli/hist/internal/shim/text"
 )
 
 // Find returns the client behind the shim: the one that the program's variable names, else the next of its name in PATH that
@@ -38,7 +36,7 @@ func (p *Program) Next(tried []string) (client string, found bool) {
 	if list == "" { // without PATH there is no entry, not even an empty one: what lies in the working directory is not the client
 		return "", false
 	}
-	for _, dir := range text.Split(list, os.PathListSeparator) {
+	for _, dir := range split(list, os.PathListSeparator) {
 		if dir != "" { // an empty entry of PATH is the working directory
 			dir += string(os.PathSeparator)
 		}

@@ -6,9 +6,6 @@ import (
 	"errors"
 	"os"
 	"syscall"
-
-	"github.com/hist-cli/hist/internal/shim/argv"
-	"github.com/hist-cli/hist/internal/shim/text"
 )
 
 // extensions are the possible endings of a program's file name.
@@ -35,17 +32,17 @@ func (p *Program) Main(args []string) int {
 	}
 	if ModeOf() != Off {
 		switch c := p.parse(args); c.Kind {
-		case argv.Session:
+		case Session:
 			sayDoubts()
 			p.look(c)
-		case argv.Server:
+		case Server:
 			sayDoubts()
 			args = p.serve(c, args)
 		}
 	}
 	rememberTried(append(tried, client)...)
 	name := os.Args[0]
-	if text.Base(name, '/') != name {
+	if lastPart(name, '/') != name {
 		name = client // a program may look for its parts beside its own path
 	}
 	err := syscall.Exec(client, append([]string{name}, args...), os.Environ())
@@ -66,8 +63,8 @@ const endSignal = syscall.SIGTERM
 
 // serve starts a relay between the caller of an app-server and the client, if the server listens in a way that a relay
 // supports. It returns the arguments for the client.
-func (p *Program) serve(c argv.Command, args []string) []string {
-	path, isSocket := text.CutPrefix(c.Listen, "unix://")
+func (p *Program) serve(c Command, args []string) []string {
+	path, isSocket := cutPrefix(c.Listen, "unix://")
 	switch {
 	case c.Listen == "" || c.Listen == "stdio://":
 		if err := relayStdio(); err != nil {
@@ -80,7 +77,7 @@ func (p *Program) serve(c argv.Command, args []string) []string {
 			return args
 		}
 		args = append([]string{}, args...)
-		args[c.At] = text.TrimSuffix(args[c.At], c.Listen) + "unix://" + inner
+		args[c.At] = trimSuffix(args[c.At], c.Listen) + "unix://" + inner
 	case c.Listen != "off":
 		p.note(c.Listen, "not watched: only stdio and unix://PATH are")
 	}

@@ -9,8 +9,6 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/windows"
-
-	"github.com/hist-cli/hist/internal/shim/argv"
 )
 
 // extensions are the possible endings of a program's file name. npm installs a .cmd.
@@ -38,10 +36,10 @@ func (p *Program) Main(given []string, relay func(client string, args []string) 
 	run := runDirectly
 	if ModeOf() != Off {
 		switch c := p.parse(given); {
-		case c.Kind == argv.Session:
+		case c.Kind == Session:
 			sayDoubts()
 			p.look(c)
-		case c.Kind == argv.Server && (c.Listen == "" || c.Listen == "stdio://"):
+		case c.Kind == Server && (c.Listen == "" || c.Listen == "stdio://"):
 			sayDoubts()
 			run = relay
 		}

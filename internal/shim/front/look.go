@@ -3,8 +3,6 @@ package front
 import (
 	"os"
 	"time"
-
-	"github.com/hist-cli/hist/internal/shim/argv"
 )
 
 // say prints to standard error. The shim speaks only if no client runs or a variable of the environment is not understood.
@@ -18,7 +16,7 @@ func sayDoubts() {
 
 // look has hist check a session, and repair it, before the client reads it. Whatever hist says, and even if it cannot be
 // run, the client is run afterwards.
-func (p *Program) look(c argv.Command) {
+func (p *Program) look(c Command) {
 	args := CheckCommand("argv", "--quiet", "--caller", p.Name)
 	switch {
 	case c.Chat:

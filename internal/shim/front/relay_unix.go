@@ -6,8 +6,6 @@ import (
 	"errors"
 	"os"
 	"syscall"
-
-	"github.com/hist-cli/hist/internal/shim/text"
 )
 
 // The descriptors that a relay for stdio is started with, in addition to the caller's own streams.
@@ -73,7 +71,7 @@ func startRelay(files []*os.File, args ...string) error {
 		return err
 	}
 	defer closeInheritedOnExec()()
-	args = append([]string{RelayName}, append(args, text.Itoa(os.Getpid()))...)
+	args = append([]string{RelayName}, append(args, itoa(os.Getpid()))...)
 	fds := make([]uintptr, len(files))
 	for i, f := range files {
 		fds[i] = f.Fd()

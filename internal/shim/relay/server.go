@@ -7,7 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/hist-cli/hist/internal/shim/argv"
+	"github.com/hist-cli/hist/internal/shim/front"
 )
 
 // lookInterval is how long after a check of a thread it is not checked lookInterval.
@@ -31,7 +31,7 @@ func newServer() *server {
 
 // needsLook says whether a thread is to be checked now. If so, it counts as checked from now on.
 func (s *server) needsLook(thread string) bool {
-	if !argv.IsID(thread) {
+	if !front.IsID(thread) {
 		return false
 	}
 	s.mu.Lock()

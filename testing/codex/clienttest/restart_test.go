@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hist-cli/hist/internal/restart"
+	"github.com/hist-cli/hist/internal/preresume"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
@@ -31,7 +31,7 @@ func cardOf(t *testing.T, path, cwd string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	card, err := restart.Make(t.Context(), src, result, restart.Options{CWD: cwd})
+	card, err := preresume.MakeCard(t.Context(), src, result, preresume.CardOptions{CWD: cwd})
 	if err != nil {
 		t.Fatal(err)
 	}

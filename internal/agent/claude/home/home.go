@@ -15,7 +15,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
-	"github.com/hist-cli/hist/internal/cause"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/walk"
 )
@@ -159,7 +159,7 @@ func Doubles(path, home string) (paths []string) {
 func shutBelow(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("%s: %w", dir, cause.Denied(dir, cause.Of(err)))
+		return fmt.Errorf("%s: %w", dir, walk.Denied(dir, disk.Cause(err)))
 	}
 	for _, e := range entries {
 		if !e.IsDir() {
@@ -169,7 +169,7 @@ func shutBelow(dir string) error {
 		if f, err := os.Open(path); err == nil {
 			f.Close()
 		} else if errors.Is(err, fs.ErrPermission) {
-			return fmt.Errorf("%s: %w", path, cause.Denied(path, cause.Of(err)))
+			return fmt.Errorf("%s: %w", path, walk.Denied(path, disk.Cause(err)))
 		}
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent"
-	"github.com/hist-cli/hist/internal/cause"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/inuse"
 )
 
@@ -29,7 +29,7 @@ type Busy = inuse.Busy
 func InUse(path, home, threadID string) (*Busy, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return nil, fmt.Errorf("looking whether %s is in use: %w", path, cause.Of(err))
+		return nil, fmt.Errorf("looking whether %s is in use: %w", path, disk.Cause(err))
 	}
 	return RealInUse(real, home, threadID)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent"
-	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/walk"
@@ -85,7 +84,7 @@ func find(ctx context.Context, home, prefix string) (hits []hit, others []string
 	for _, root := range Sessions(home) {
 		err = walk.Walk(ctx, root, func(e walk.Entry) error {
 			if e.Err != nil {
-				unread = cmp.Or(unread, fmt.Errorf("%s: %w", e.Path, cause.Denied(e.Path, e.Err)))
+				unread = cmp.Or(unread, fmt.Errorf("%s: %w", e.Path, walk.Denied(e.Path, e.Err)))
 				return nil
 			}
 			switch n, ok := ParseName(filepath.Base(e.Path)); {

@@ -1,11 +1,11 @@
-package restart
+package preresume
 
 import "strings"
 
 // cutShort is the last line of a card that would be too long.
 const cutShort = "(cut here; hist show has all)"
 
-// Text returns the card for a terminal or a prompt, at most MaxLines lines and MaxBytes bytes.
+// Text returns the card for a terminal or a prompt, at most MaxCardLines lines and MaxCardBytes bytes.
 func (c *Card) Text() string {
 	return c.render("", "", "  ", func(s string) string { return strings.ReplaceAll(s, "`", "") })
 }
@@ -25,7 +25,7 @@ func (c *Card) render(title, section, item string, form func(string) string) str
 	}
 	var b strings.Builder
 	for i, l := range lines {
-		if i+1 < len(lines) && i+1 == MaxLines || b.Len()+len(l)+len(cutShort)+2 > MaxBytes {
+		if i+1 < len(lines) && i+1 == MaxCardLines || b.Len()+len(l)+len(cutShort)+2 > MaxCardBytes {
 			b.WriteString(cutShort + "\n")
 			break
 		}

@@ -1,4 +1,4 @@
-package baseline
+package format
 
 import (
 	"encoding/json"
@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// File is the findings that a baseline knows, by their fingerprints.
-type File map[string]Known
+// Baseline is the findings that are known, by their fingerprints.
+type Baseline map[string]Known
 
 // Known is a finding as it was when the baseline was written.
 type Known struct {
@@ -33,32 +33,32 @@ func (k *Known) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// schema is the version of the file's format and of its fingerprints.
-const schema = 2
+// baselineSchema is the version of the file's format and of its fingerprints.
+const baselineSchema = 2
 
-type document struct {
-	Schema   int  `json:"schema"`
-	Findings File `json:"findings"`
+type baselineFile struct {
+	Schema   int      `json:"schema"`
+	Findings Baseline `json:"findings"`
 }
 
-// Decode reads the text of a baseline; path is its name in errors.
-func Decode(text []byte, path string) (File, error) {
-	var doc document
+// DecodeBaseline reads the text of a baseline; path is its name in errors.
+func DecodeBaseline(text []byte, path string) (Baseline, error) {
+	var doc baselineFile
 	if err := json.Unmarshal(text, &doc); err != nil {
 		return nil, fmt.Errorf("%s is not a baseline: %w", path, err)
 	}
 	if doc.Schema == 0 {
 		return nil, fmt.Errorf("%s is not a baseline: no version is named in it", path)
 	}
-	if doc.Schema != schema {
-		return nil, fmt.Errorf("%s is a baseline of version %d and this hist reads version %d; write a new one with --write-baseline", path, doc.Schema, schema)
+	if doc.Schema != baselineSchema {
+		return nil, fmt.Errorf("%s is a baseline of version %d and this hist reads version %d; write a new one with --write-baseline", path, doc.Schema, baselineSchema)
 	}
 	return doc.Findings, nil
 }
 
 // Encode writes a baseline, sorted and with one finding per line.
-func (f File) Encode(w io.Writer) error {
-	text, err := json.MarshalIndent(document{schema, f}, "", "  ")
+func (b Baseline) Encode(w io.Writer) error {
+	text, err := json.MarshalIndent(baselineFile{baselineSchema, b}, "", "  ")
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package cause
+package walk
 
 import "io/fs"
 

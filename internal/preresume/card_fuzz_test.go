@@ -1,4 +1,4 @@
-package restart
+package preresume
 
 import (
 	"errors"
@@ -35,12 +35,12 @@ func FuzzCard(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := Make(t.Context(), text(session), result, Options{Content: true, Live: live})
+		c, err := MakeCard(t.Context(), text(session), result, CardOptions{Content: true, Live: live})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, got := range []string{c.Text(), c.Markdown()} {
-			if strings.Count(got, "\n") > MaxLines || len(got) > MaxBytes || !utf8.ValidString(got) || strings.ContainsAny(got, "\x1b\r\x00\u202e") {
+			if strings.Count(got, "\n") > MaxCardLines || len(got) > MaxCardBytes || !utf8.ValidString(got) || strings.ContainsAny(got, "\x1b\r\x00\u202e") {
 				t.Errorf("%q", got)
 			}
 		}

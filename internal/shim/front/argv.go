@@ -1,13 +1,8 @@
-// Package argv reads a command line of Codex as the client reads it: which session it names, if any, and how an
-// app-server is reached.
-//
-// In: the arguments after the program's name. Out: a Command. A table of the client's options (tables.go) says which take a
-// value. Where an option is unknown, only a UUID counts as a session, for any other word may be that option's value. Never
-// here: file access. It imports next to nothing, since it runs before everything else in a process that is about to become
-// the client.
-package argv
+package front
 
-import "github.com/hist-cli/hist/internal/shim/text"
+// Here a command line of Codex is read as the client reads it: which session it names, if any, and how an app-server is reached. A table
+// of the client's options (argvtables.go) says which take a value. Where an option is unknown, only a UUID counts as a session, for any
+// other word may be that option's value.
 
 // Kind is what a command line does, as far as a program in front of the client needs to know.
 type Kind int
@@ -39,7 +34,7 @@ func Parse(args []string) Command {
 	case "resume", "fork":
 		return p.session(chat, true)
 	case "exec", "e":
-		p.takes = exec
+		p.takes = executing
 		switch p.command(execCommands) {
 		case "resume", "fork":
 			return p.session(execResume, false)
@@ -85,12 +80,12 @@ func (p *parser) next() {
 		a := p.args[p.at]
 		p.at++
 		switch {
-		case p.dashes || a == "-" || !text.HasPrefix(a, "-"):
+		case p.dashes || a == "-" || !hasPrefix(a, "-"):
 			p.word = a
 			return
 		case a == "--":
 			p.dashes = true
-		case text.HasPrefix(a, "--"):
+		case hasPrefix(a, "--"):
 			p.long(a)
 		default:
 			p.short(a)
@@ -111,7 +106,7 @@ func (p *parser) command(known string) string {
 
 // long reads an option such as --model o3, --model=o3 or --last.
 func (p *parser) long(a string) {
-	name, value, given := text.Cut(a, '=')
+	name, value, given := cut(a, '=')
 	n, known := p.takes.find(name)
 	switch {
 	case !known:
@@ -137,7 +132,7 @@ func (p *parser) short(a string) {
 		case n == flag:
 			p.option(name, "", p.at-1)
 		case i+1 < len(a):
-			p.option(name, text.TrimPrefix(a[i+1:], "="), p.at-1)
+			p.option(name, trimPrefix(a[i+1:], "="), p.at-1)
 			return
 		default:
 			p.values(name, n)
@@ -151,7 +146,7 @@ func (p *parser) values(name string, n arity) {
 	for p.at < len(p.args) {
 		p.at++
 		p.option(name, p.args[p.at-1], p.at-1)
-		if n == one || p.at == len(p.args) || text.HasPrefix(p.args[p.at], "-") && p.args[p.at] != "-" {
+		if n == one || p.at == len(p.args) || hasPrefix(p.args[p.at], "-") && p.args[p.at] != "-" {
 			return
 		}
 	}

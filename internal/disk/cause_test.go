@@ -1,4 +1,4 @@
-package cause
+package disk
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestOf(t *testing.T) {
+func TestCause(t *testing.T) {
 	other := errors.New("other")
 	for _, c := range []struct{ err, want error }{
 		{&fs.PathError{Op: "open", Path: "x", Err: fs.ErrNotExist}, fs.ErrNotExist},
@@ -17,7 +17,7 @@ func TestOf(t *testing.T) {
 		{other, other},
 		{nil, nil},
 	} {
-		if got := Of(c.err); got != c.want { //nolint:errorlint // the very one
+		if got := Cause(c.err); got != c.want { //nolint:errorlint // the very one
 			t.Errorf("%v: %v, want %v", c.err, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package argv
+package front
 
 // arity is how many values an option takes.
 type arity int
@@ -75,7 +75,7 @@ var (
 
 	global     = table{&common, &turns, &interactive}                 // of the client itself, before a command
 	chat       = table{&common, &turns, &interactive, &choice}        // of resume and fork
-	exec       = table{&common, &turns, &running}                     // of exec
+	executing  = table{&common, &turns, &running}                     // of exec
 	execResume = table{&oneImage, &common, &turns, &running, &choice} // of exec resume and exec fork
 	server     = table{&common, &serving}                             // of app-server
 )

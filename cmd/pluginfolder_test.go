@@ -1,4 +1,4 @@
-package plugin
+package cmd
 
 import (
 	"encoding/json"
@@ -14,9 +14,9 @@ import (
 // added is left alone.
 func TestInstallAndRemove(t *testing.T) {
 	home := t.TempDir()
-	dir := Dir(home)
-	install := func(program string) error { return Install(t.Context(), home, program) }
-	if err := Remove(home); !errors.Is(err, fs.ErrNotExist) {
+	dir := pluginDir(home)
+	install := func(program string) error { return installPlugin(t.Context(), home, program) }
+	if err := removePlugin(home); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without an install: %v", err)
 	}
 	for _, program := range []string{"/opt/old one/hist", "hist"} {
@@ -35,8 +35,8 @@ func TestInstallAndRemove(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, skill, "mine")
-	for name, err := range map[string]error{"install": install("hist"), "remove": Remove(home)} {
-		if !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), skill) {
+	for name, err := range map[string]error{"install": install("hist"), "remove": removePlugin(home)} {
+		if !errors.Is(err, errAltered) || !strings.Contains(err.Error(), skill) {
 			t.Errorf("%s over a changed file: %v", name, err)
 		}
 	}
@@ -46,7 +46,7 @@ func TestInstallAndRemove(t *testing.T) {
 	put(t, skill, string(own))
 	added := filepath.Join(dir, "notes.md")
 	put(t, added, "mine")
-	if err := Remove(home); err != nil {
+	if err := removePlugin(home); err != nil {
 		t.Fatal(err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1 || left[0] != added {
@@ -55,7 +55,7 @@ func TestInstallAndRemove(t *testing.T) {
 	if err := os.Remove(added); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(install("hist"), Remove(home)); err != nil {
+	if err := errors.Join(install("hist"), removePlugin(home)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
@@ -66,13 +66,13 @@ func TestInstallAndRemove(t *testing.T) {
 // TestRecordIsNotTrusted: a record that names files outside of the folder removes nothing.
 func TestRecordIsNotTrusted(t *testing.T) {
 	home := t.TempDir()
-	if err := Install(t.Context(), home, "hist"); err != nil {
+	if err := installPlugin(t.Context(), home, "hist"); err != nil {
 		t.Fatal(err)
 	}
 	other := filepath.Join(home, "config.toml")
 	put(t, other, "mine")
-	put(t, filepath.Join(Dir(home), record), `{"../../config.toml":"`+sum([]byte("mine"))+`"}`)
-	if err := Remove(home); !errors.Is(err, ErrForeign) {
+	put(t, filepath.Join(pluginDir(home), pluginRecord), `{"../../config.toml":"`+hexSHA256([]byte("mine"))+`"}`)
+	if err := removePlugin(home); !errors.Is(err, errAltered) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(other); err != nil {

@@ -1,4 +1,4 @@
-package argv
+package front
 
 import (
 	"os"
@@ -126,7 +126,7 @@ func TestTablesAreTheClients(t *testing.T) {
 		for _, c := range []struct {
 			command string
 			takes   table
-		}{{"", global}, {"resume", chat}, {"fork", chat}, {"exec", exec}, {"exec resume", execResume}, {"exec fork", execResume}, {"app-server", server}} {
+		}{{"", global}, {"resume", chat}, {"fork", chat}, {"exec", executing}, {"exec resume", execResume}, {"exec fork", execResume}, {"app-server", server}} {
 			run := osexec.Command(client, append(strings.Fields(c.command), "--help")...)
 			run.Env = append(run.Environ(), "CODEX_HOME="+t.TempDir())
 			out, err := run.Output()

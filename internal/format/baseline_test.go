@@ -1,4 +1,4 @@
-package baseline
+package format
 
 import (
 	"bytes"
@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-func TestFile(t *testing.T) {
-	f := File{"aa": {"torn-tail", "loses", 0}, "bb": {"ordinal-missing", "notes", 10}}
+func TestBaseline(t *testing.T) {
+	f := Baseline{"aa": {"torn-tail", "loses", 0}, "bb": {"ordinal-missing", "notes", 10}}
 	var text bytes.Buffer
 	if err := f.Encode(&text); err != nil {
 		t.Fatal(err)
@@ -16,12 +16,12 @@ func TestFile(t *testing.T) {
 	if !strings.Contains(text.String(), "\n    \"bb\": \"ordinal-missing notes 10\"\n") {
 		t.Errorf("one finding a line is wanted: %s", &text)
 	}
-	got, err := Decode(text.Bytes(), "known.json")
+	got, err := DecodeBaseline(text.Bytes(), "known.json")
 	if err != nil || !maps.Equal(got, f) {
 		t.Errorf("%v, %v", got, err)
 	}
 	for _, bad := range []string{"", "[]", `{"schema":1,"findings":{}}`, `{"schema":2,"findings":{"aa":"torn-tail"}}`} {
-		if _, err := Decode([]byte(bad), "known.json"); err == nil || !strings.Contains(err.Error(), "known.json") {
+		if _, err := DecodeBaseline([]byte(bad), "known.json"); err == nil || !strings.Contains(err.Error(), "known.json") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}

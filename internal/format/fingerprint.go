@@ -1,9 +1,4 @@
-// Package baseline distinguishes findings that are known from new ones.
-//
-// In: the findings of sessions, in the order of their places. Out: a fingerprint for each, and files of fingerprints. A
-// fingerprint reveals nothing of a session's content, and it stays the same when lines are added, moved or repaired
-// elsewhere in the session.
-package baseline
+package format
 
 import (
 	"crypto/sha256"
@@ -21,7 +16,9 @@ type Key struct {
 	Size   int64  // for a line that is not a record and so has no ids: its length in bytes
 }
 
-// Prints computes the fingerprints of one session's findings.
+// Prints computes the fingerprints of one session's findings, in the order of their places. They tell findings that are known from new
+// ones: a fingerprint reveals nothing of a session's content, and it stays the same when lines are added, moved or repaired elsewhere in
+// the session.
 type Prints struct{ seen map[Key]int }
 
 // Of returns the fingerprint of the next finding with this key: 32 hexadecimal digits. Findings that have the same

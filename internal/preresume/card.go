@@ -1,4 +1,4 @@
-package restart
+package preresume
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 
 // Limits of a card, whatever the session holds.
 const (
-	MaxLines = 40
-	MaxBytes = 4096
+	MaxCardLines = 40
+	MaxCardBytes = 4096
 )
 
 // Card is what to check before going on. Names in its lines are in backquotes.
@@ -33,17 +33,17 @@ type Section struct {
 	Lines []string
 }
 
-// Options say what the card may use.
-type Options struct {
+// CardOptions say what the card may use.
+type CardOptions struct {
 	Lint    lint.Options // with which the result was made
 	CWD     string       // the current working directory; "" if it is not known
 	Content bool         // show the beginning of prompts
 	Live    bool         // the session is being written now, for instance by the agent that asks for the card
 }
 
-// Make makes the card of a session and its lint result. The error is ctx's, or what kept the session from being read; a
+// MakeCard makes the card of a session and its lint result. The error is ctx's, or what kept the session from being read; a
 // compressed stream that is truncated or damaged is read up to that point.
-func Make(ctx context.Context, src timeline.Source, result *lint.Result, opts Options) (*Card, error) {
+func MakeCard(ctx context.Context, src timeline.Source, result *lint.Result, opts CardOptions) (*Card, error) {
 	sent, err := timeline.Sent(ctx, src, result, opts.Lint)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (f *facts) stopLines(h session.Info) []string {
 		if f.stopped.over {
 			how = "was cut off, and has been repaired"
 		}
-		s := fmt.Sprintf("turn %d, which began on line %d, %s; its last record is of %s", f.stopped.number, f.stopped.line, how, stamp(f.stopped))
+		s := fmt.Sprintf("turn %d, which began on line %d, %s; its last record is of %s", f.stopped.number, f.stopped.line, how, stamped(f.stopped))
 		if f.stopped.resumed > 0 {
 			s += fmt.Sprintf("; the session went on at line %d", f.stopped.resumed)
 		}
@@ -107,7 +107,7 @@ func (f *facts) stopLines(h session.Info) []string {
 	case f.live && !f.turn.over:
 		lines = append(lines, fmt.Sprintf("nowhere: turn %d runs now, and no turn before it was cut off", f.turn.number))
 	default:
-		lines = append(lines, fmt.Sprintf("nowhere: its last turn, %d, is %s%s", f.turn.number, f.turn.state, detail(f.turn.detail)))
+		lines = append(lines, fmt.Sprintf("nowhere: its last turn, %d, is %s%s", f.turn.number, f.turn.state, shownDetail(f.turn.detail)))
 	}
 	if f.lost > 0 {
 		lines = append(lines, fmt.Sprintf("calls of other turns that have no output: %d, the newest %s", f.lost, names(f.older[max(0, len(f.older)-3):], 0)))
@@ -118,14 +118,14 @@ func (f *facts) stopLines(h session.Info) []string {
 	return lines
 }
 
-func detail(s string) string {
+func shownDetail(s string) string {
 	if s == "" {
 		return ""
 	}
 	return " (" + name(s) + ")"
 }
 
-func stamp(t *turnFacts) string {
+func stamped(t *turnFacts) string {
 	if t.last.IsZero() {
 		return "an unknown time"
 	}

@@ -1,4 +1,4 @@
-package restart
+package preresume
 
 import (
 	"context"
@@ -24,13 +24,13 @@ func (s text) Reader(context.Context) (io.ReadCloser, error) {
 }
 
 // card makes the card of a session, as text.
-func card(t *testing.T, session string, opts Options) *Card {
+func card(t *testing.T, session string, opts CardOptions) *Card {
 	t.Helper()
 	result, err := lint.Session(t.Context(), strings.NewReader(session), lint.Options{Live: opts.Live})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Make(t.Context(), text(session), result, opts)
+	c, err := MakeCard(t.Context(), text(session), result, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,39 +55,39 @@ func TestCards(t *testing.T) {
 	killed := recording(t, "codex/0.169.0/kill_in_tool_resumed0/*.jsonl")
 	for name, tc := range map[string]struct {
 		session string
-		opts    Options
+		opts    CardOptions
 		want    []string
 		not     []string
 	}{
-		"killed, not resumed": {recording(t, "codex/0.169.0/kill_in_tool/*.jsonl"), Options{}, []string{
+		"killed, not resumed": {recording(t, "codex/0.169.0/kill_in_tool/*.jsonl"), CardOptions{}, []string{
 			"turn 1, which began on line 2, never ended; its last record is of 2026-11-20",
 			"side effects unknown, no output of: exec_command (call_2), apply_patch (call_p3)",
 			"was worked on, and has no answer in words", "findings that are more than notes: 3",
 		}, []string{"since the restart", "list the files"}},
-		"killed and resumed": {killed, Options{}, []string{
+		"killed and resumed": {killed, CardOptions{}, []string{
 			"turn 1, which began on line 2, never ended", "the session went on at line 19",
 			"no output of: exec_command (call_2), apply_patch (call_p3)", "the last one, line 21 (19:53:58), 12 characters, was answered",
 			"since the restart, new: line 21 (19:53:58); the newest counts", "written by Codex 0.169.0",
 		}, []string{"calls of other turns", "please go on"}},
-		"with content": {killed, Options{Content: true}, []string{"it begins: “please go on”"}, nil},
+		"with content": {killed, CardOptions{Content: true}, []string{"it begins: “please go on”"}, nil},
 		// the agent asks for the card in the turn that runs now: its own call is not taken for one that was cut off
-		"asked by the agent": {strings.Join(strings.SplitAfter(killed, "\n")[:23], ""), Options{Live: true}, []string{
+		"asked by the agent": {strings.Join(strings.SplitAfter(killed, "\n")[:23], ""), CardOptions{Live: true}, []string{
 			"no output of: exec_command (call_2), apply_patch (call_p3)", "the session went on at line 19",
 			"12 characters, is being worked on now",
 		}, []string{"call_7"}},
-		"nothing was cut off": {recording(t, "codex/0.169.0/clean/*.jsonl"), Options{}, []string{
+		"nothing was cut off": {recording(t, "codex/0.169.0/clean/*.jsonl"), CardOptions{}, []string{
 			"nowhere: its last turn, 1, is completed", "was answered",
 		}, []string{"side effects", "since the restart", "Sandbox", "Save", "Session file"}},
-		"failed":             {recording(t, "codex/0.145.0/capacity/*.jsonl"), Options{}, []string{"is failed (server_overloaded)"}, nil},
-		"before turns ended": {recording(t, "codex/0.79.0/kill_in_tool_resumed0/*.jsonl"), Options{}, []string{"calls of other turns that have no output: 2, the newest shell (call_2), apply_patch (call_p3)"}, nil},
-		"after a repair":     {recording(t, "codex/rules/restart-gap/bad.repaired"), Options{}, []string{"side effects unknown, no output of: exec_command (call_2)"}, []string{"Session file"}},
-		"repaired, resumed": {recording(t, "codex/rules/call-without-output/bad-killed.repaired"), Options{}, []string{
+		"failed":             {recording(t, "codex/0.145.0/capacity/*.jsonl"), CardOptions{}, []string{"is failed (server_overloaded)"}, nil},
+		"before turns ended": {recording(t, "codex/0.79.0/kill_in_tool_resumed0/*.jsonl"), CardOptions{}, []string{"calls of other turns that have no output: 2, the newest shell (call_2), apply_patch (call_p3)"}, nil},
+		"after a repair":     {recording(t, "codex/rules/restart-gap/bad.repaired"), CardOptions{}, []string{"side effects unknown, no output of: exec_command (call_2)"}, []string{"Session file"}},
+		"repaired, resumed": {recording(t, "codex/rules/call-without-output/bad-killed.repaired"), CardOptions{}, []string{
 			"was cut off, and has been repaired", "the session went on at line", "side effects unknown, no output of: exec_command (call_1)",
 		}, []string{"Session file", "nowhere"}},
-		"stale wakes":         {recording(t, "codex/rules/stale-wake/bad.jsonl"), Options{}, []string{"word for word as before it: line 16 (10:01:05)", "since the restart, new: line 23 (10:01:07); the newest counts"}, nil},
-		"sandbox":             {recording(t, "codex/rules/sandbox-only-failure/bad.jsonl"), Options{}, []string{"the command of call call_1 failed on the network inside the sandbox"}, nil},
-		"save":                {recording(t, "codex/rules/missing-save/bad.jsonl"), Options{}, []string{"save it now"}, nil},
-		"no turn, no records": {"", Options{}, []string{"the session has no turn", "the session records none"}, nil},
+		"stale wakes":         {recording(t, "codex/rules/stale-wake/bad.jsonl"), CardOptions{}, []string{"word for word as before it: line 16 (10:01:05)", "since the restart, new: line 23 (10:01:07); the newest counts"}, nil},
+		"sandbox":             {recording(t, "codex/rules/sandbox-only-failure/bad.jsonl"), CardOptions{}, []string{"the command of call call_1 failed on the network inside the sandbox"}, nil},
+		"save":                {recording(t, "codex/rules/missing-save/bad.jsonl"), CardOptions{}, []string{"save it now"}, nil},
+		"no turn, no records": {"", CardOptions{}, []string{"the session has no turn", "the session records none"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := card(t, tc.session, tc.opts).Text()
@@ -126,7 +126,7 @@ func TestWorkingDirectory(t *testing.T) {
 	first := run("rev-parse", "HEAD")
 	says := func(cwd, now string, want ...string) {
 		t.Helper()
-		got := card(t, fmt.Sprintf(header, cwd, first, "main"), Options{CWD: now}).Text()
+		got := card(t, fmt.Sprintf(header, cwd, first, "main"), CardOptions{CWD: now}).Text()
 		for _, w := range want {
 			if !strings.Contains(got, w) {
 				t.Errorf("lacks %q:\n%s", w, got)
@@ -166,12 +166,12 @@ func TestLimits(t *testing.T) {
 		put(fmt.Sprintf(`{"type":"function_call","name":%q,"arguments":"{}","call_id":"c\n%d"}`, strings.Repeat("`ü", 300), i))
 		put(fmt.Sprintf(`{"type":"message","role":"user","content":[{"type":"input_text","text":"[WAKE] %d\n%s"}]}`, i%3, strings.Repeat("words ", 300)))
 	}
-	c := card(t, b.String(), Options{Content: true, CWD: "/now\n"})
+	c := card(t, b.String(), CardOptions{Content: true, CWD: "/now\n"})
 	for i := range 30 {
 		c.add(fmt.Sprint("more ", i), strings.Repeat("x", 100))
 	}
 	for _, got := range []string{c.Text(), c.Markdown()} {
-		if n := strings.Count(got, "\n"); n > MaxLines || len(got) > MaxBytes || !utf8.ValidString(got) || strings.ContainsAny(got, "\x1b\u202e\r") {
+		if n := strings.Count(got, "\n"); n > MaxCardLines || len(got) > MaxCardBytes || !utf8.ValidString(got) || strings.ContainsAny(got, "\x1b\u202e\r") {
 			t.Errorf("%d lines, %d bytes:\n%s", n, len(got), got)
 		}
 		if strings.Contains(got, "\n# heading") || !strings.HasSuffix(got, cutShort+"\n") {
@@ -184,7 +184,7 @@ func TestLimits(t *testing.T) {
 func TestUnreadable(t *testing.T) {
 	result := &lint.Result{}
 	for err, want := range map[error]bool{source.ErrCorrupt: true, io.ErrUnexpectedEOF: false} {
-		c, got := Make(t.Context(), failing{err}, result, Options{})
+		c, got := MakeCard(t.Context(), failing{err}, result, CardOptions{})
 		if (got == nil) != want || (c != nil) != want || !want && !errors.Is(got, err) {
 			t.Errorf("%v: %v, %v", err, c, got)
 		}

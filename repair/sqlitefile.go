@@ -1,5 +1,4 @@
-// Package sqlitefile writes changed copies of a client's SQLite databases. To put them in the places of the databases is its callers'.
-package sqlitefile
+package repair
 
 import (
 	"context"
@@ -15,8 +14,8 @@ import (
 	"github.com/hist-cli/hist/internal/inuse"
 )
 
-func open(path, mode string) (*sql.DB, error) {
-	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(1000)", "secure_delete(1)"}}
+func openDatabase(path string) (*sql.DB, error) {
+	q := url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(1000)", "secure_delete(1)"}}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String())
 	if err == nil {
 		db.SetMaxOpenConns(1)
@@ -24,13 +23,13 @@ func open(path, mode string) (*sql.DB, error) {
 	return db, err
 }
 
-// Changed writes a copy of a database that is at rest to a new file, changed by do, which returns how many values it has changed. The copy is
+// changedDatabase writes a copy of a database that is at rest to a new file, changed by do, which returns how many values it has changed. The copy is
 // one file without a log, and holds nothing of what was changed or deleted.
-func Changed(ctx context.Context, path, to string, do func(tx *sql.Tx) (int64, error)) (n int64, err error) {
-	if err := copied(ctx, path, to); err != nil {
+func changedDatabase(ctx context.Context, path, to string, do func(ctx context.Context, tx *sql.Tx) (int64, error)) (n int64, err error) {
+	if err := copyDatabase(ctx, path, to); err != nil {
 		return 0, fmt.Errorf("copying %s: %w", path, err)
 	}
-	db, err := open(to, "rw")
+	db, err := openDatabase(to)
 	if err != nil {
 		return 0, err
 	}
@@ -39,7 +38,7 @@ func Changed(ctx context.Context, path, to string, do func(tx *sql.Tx) (int64, e
 	if err != nil {
 		return 0, fmt.Errorf("changing a copy of %s: %w", path, err)
 	}
-	if n, err = do(tx); err == nil {
+	if n, err = do(ctx, tx); err == nil {
 		err = tx.Commit()
 	} else {
 		tx.Rollback() //nolint:errcheck // the first error counts
@@ -53,8 +52,8 @@ func Changed(ctx context.Context, path, to string, do func(tx *sql.Tx) (int64, e
 	return n, nil
 }
 
-func copied(ctx context.Context, path, to string) (err error) {
-	db, err := open(path, "rw")
+func copyDatabase(ctx context.Context, path, to string) (err error) {
+	db, err := openDatabase(path)
 	if err != nil {
 		return err
 	}
@@ -63,9 +62,9 @@ func copied(ctx context.Context, path, to string) (err error) {
 	return err
 }
 
-// Rest writes what a database's log holds into it. As the last one to close it, it leaves no log.
-func Rest(ctx context.Context, path string) (err error) {
-	db, err := open(path, "rw")
+// restDatabase writes what a database's log holds into it. As the last one to close it, it leaves no log.
+func restDatabase(ctx context.Context, path string) (err error) {
+	db, err := openDatabase(path)
 	if err != nil {
 		return err
 	}
@@ -80,8 +79,8 @@ func Rest(ctx context.Context, path string) (err error) {
 	return nil
 }
 
-// AtRest says whether a database has no log whose changes are not in it.
-func AtRest(path string) bool {
+// atRest says whether a database has no log whose changes are not in it.
+func atRest(path string) bool {
 	for _, suffix := range []string{"-wal", "-journal"} {
 		if info, err := os.Lstat(path + suffix); err == nil && info.Size() > 0 {
 			return false
@@ -90,19 +89,19 @@ func AtRest(path string) bool {
 	return true
 }
 
-// Replace replaces texts in all tables that are tables: what an index keeps of them follows if the client has triggers for that.
-func Replace(ctx context.Context, tx *sql.Tx, by *strings.Replacer) (n int64, err error) {
-	tables, err := texts(ctx, tx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE 'sqlite_%'")
+// replaceTexts replaces texts in all tables that are tables: what an index keeps of them follows if the client has triggers for that.
+func replaceTexts(ctx context.Context, tx *sql.Tx, by *strings.Replacer) (n int64, err error) {
+	tables, err := textsOf(ctx, tx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE 'sqlite_%'")
 	if err != nil {
 		return 0, err
 	}
 	for _, table := range tables {
-		columns, err := texts(ctx, tx, "SELECT name FROM pragma_table_info(?)", table)
+		columns, err := textsOf(ctx, tx, "SELECT name FROM pragma_table_info(?)", table)
 		if err != nil {
 			return n, err
 		}
 		for _, column := range columns {
-			m, err := replaceIn(ctx, tx, quote(table), quote(column), by)
+			m, err := replaceIn(ctx, tx, quotedName(table), quotedName(column), by)
 			if n += m; err != nil {
 				return n, err
 			}
@@ -111,9 +110,9 @@ func Replace(ctx context.Context, tx *sql.Tx, by *strings.Replacer) (n int64, er
 	return n, nil
 }
 
-func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+func quotedName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-func texts(ctx context.Context, tx *sql.Tx, query string, args ...any) (list []string, err error) {
+func textsOf(ctx context.Context, tx *sql.Tx, query string, args ...any) (list []string, err error) {
 	rows, err := tx.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err

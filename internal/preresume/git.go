@@ -1,4 +1,4 @@
-package restart
+package preresume
 
 import (
 	"context"
