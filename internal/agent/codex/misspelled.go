@@ -67,8 +67,8 @@ func spelled(rec *session.Record) bool {
 		return string(Literal(rec, FieldType)) == "event_msg"
 	case !strings.HasPrefix(rec.Type, "response_item/"):
 		return rec.Type != "compacted"
-	case rec.Type == "response_item/function_call" && len(Field(rec, FieldNamespace)) == 0 && (bytes.Contains(rec.Raw, []byte(`pace":`)) || bytes.Contains(rec.Raw, []byte(`"names`))):
-		return false // one half of "namespace", which a call need not have, is there
+	case rec.Type == "response_item/function_call" && len(Field(rec, FieldNamespace)) == 0 && halfNamespace(rec):
+		return false
 	case rec.Type == "response_item/web_search_call": // one whose kind of search nobody knows is read, and sent without what it says
 		return false
 	case rec.Type == "response_item/reasoning" && len(Field(rec, FieldEncrypted)) == 0: // what is sealed may be there under another name
@@ -77,6 +77,17 @@ func spelled(rec *session.Record) bool {
 		return false
 	}
 	return rec.Sound || Misfit(rec) == ""
+}
+
+// halfNamespace says whether a call holds one half of the key "namespace", which it need not have, in front of its arguments or behind them.
+func halfNamespace(rec *session.Record) bool {
+	arguments := rec.Spans[FieldArguments]
+	for _, part := range [][]byte{rec.Raw[:arguments.Start], rec.Raw[arguments.End:]} {
+		if bytes.Contains(part, []byte(`pace":`)) || bytes.Contains(part, []byte(`"names`)) {
+			return true
+		}
+	}
+	return false
 }
 
 // itemFlips checks an item's members, of which the content's parts are one.

@@ -24,7 +24,7 @@ var (
 // sound says whether an item, as it stands, is one that the client reads and the API takes, as nearly all are. It is asked when
 // the item is decoded, in a long session on several processors, so that the rules need not look for the reasons.
 func sound(rec *session.Record) bool {
-	if _, old := Modernize(rec); old != "" || Misfit(rec) != "" {
+	if Misfit(rec) != "" { // as every item that Modernize knows
 		return false
 	}
 	return rec.Kind != session.Call || soundName(rec) && soundArguments(rec)

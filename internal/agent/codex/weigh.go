@@ -65,6 +65,9 @@ func weighList(rec *session.Record) (w int) {
 
 // Doubled is the offset of a key that stands twice in a part of a list. Nearly every list has the client's own form, which has none.
 func (Decoder) Doubled(rec *session.Record) int {
+	if !rec.Model && rec.Kind != session.Compaction { // as half of all records
+		return -1
+	}
 	for _, l := range lists {
 		raw := Field(rec, l.field)
 		if len(raw) < len(`[{"":0,"":0}]`) || raw[0] != '[' || l.field == FieldContent && OneText(rec) || plain(raw, plainParts[l.of]) {

@@ -96,7 +96,7 @@ func (c *ordinalChecker) Record(rec *session.Record) {
 func (c *ordinalChecker) follow(rec *session.Record, value int64) {
 	c.prev = session.Ordinal{State: session.GoodOrdinal, Value: value}
 	c.dead, c.seenAny, c.restored, c.inFront = 0, true, 0, putInFront(rec)
-	c.when, c.size = append(c.when[:0], codex.Text(rec, codex.FieldTimestamp)...), len(rec.Raw)
+	c.when, c.size = append(c.when[:0], codex.Literal(rec, codex.FieldTimestamp)...), len(rec.Raw)
 	c.told = value+1 < c.run.header.SubagentStart && codex.IsLostHere(rec)
 	c.float = rec.Type == "event_msg/token_count" && codex.HasFraction(codex.Field(rec, codex.FieldRateLimits))
 	if c.float {
