@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// records is how the ids of all records begin: the files of a home in which two begin with the same record are forks of each other.
+const records = "9b6a3805-8315-4f97-b1e1-"
+
 // claude is what of a writer only a session of Claude Code's has.
 type claude struct {
 	*writer
@@ -68,7 +71,7 @@ func (c *claude) chained(what, more string) {
 	}
 	c.links++
 	c.now = c.now.Add(137 * time.Millisecond)
-	c.parent = fmt.Sprintf("9b6a3805-8315-4f97-b1e1-%012d", c.links)
+	c.parent = fmt.Sprintf(records+"%012d", c.links)
 	c.line(fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,%s,"uuid":%q,"timestamp":%q,%s"userType":"external","entrypoint":"sdk-cli","cwd":"/home/dev/demo","sessionId":%q,"version":"2.1.330","gitBranch":"HEAD"}`,
 		parent, what, c.parent, c.now.Format("2006-01-02T15:04:05.000Z"), more, thread))
 }

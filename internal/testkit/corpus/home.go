@@ -28,7 +28,7 @@ func Home(dir string, sessions int, o Options, claude bool) error {
 			write, date, path = WriteClaude, "2026-11-21T", filepath.Join("projects", fmt.Sprintf("-home-dev-demo%d", i%perDay), id+".jsonl")
 		}
 		if err := writeAs(filepath.Join(dir, path), func(w io.Writer) error { return write(w, one) }, strings.NewReplacer(
-			thread, id, date, began.Format("2006-01-02T"), "/home/dev/demo", fmt.Sprintf("/home/dev/demo%d", i%perDay))); err != nil {
+			thread, id, records, fmt.Sprintf("9b6a3805-8315-4f97-%04x-", i), date, began.Format("2006-01-02T"), "/home/dev/demo", fmt.Sprintf("/home/dev/demo%d", i%perDay))); err != nil {
 			return err
 		}
 	}

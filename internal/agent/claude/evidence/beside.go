@@ -87,15 +87,17 @@ func (f *Folder) startedIn() (dirs []string) {
 	if filepath.Base(filepath.Dir(own)) != "projects" {
 		return nil
 	}
-	left, seen := maxLookups, map[string]bool{}
+	left, seen, newest := maxLookups, map[string]bool{}, []byte(nil)
 	f.eachOwn(func(l jsonl.Line, record func() bool) bool {
-		if cwd := gjson.GetBytes(l.Raw, "cwd").String(); cwd != "" && record() && !seen[cwd] {
-			seen[cwd] = true
-			if dir, err := home.FolderFor(f.home(), cwd); err == nil && dir != own && !slices.Contains(dirs, dir) {
+		if left--; newest != nil && bytes.Contains(l.Raw, newest) { // as nearly every line
+			return left > 0
+		}
+		if cwd := gjson.GetBytes(l.Raw, "cwd"); cwd.String() != "" && record() && !seen[cwd.String()] {
+			seen[cwd.String()], newest = true, []byte(`"cwd":`+cwd.Raw)
+			if dir, err := home.FolderFor(f.home(), cwd.String()); err == nil && dir != own && !slices.Contains(dirs, dir) {
 				dirs = append(dirs, dir)
 			}
 		}
-		left--
 		return left > 0
 	})
 	return dirs

@@ -25,6 +25,7 @@ type kin struct {
 	dir     string
 	changed time.Time
 	of      map[string][]string
+	head    []byte // of the file that is looked at
 	asking  string // the file for which the folder was read: it is not among them until another one asks
 }
 
@@ -59,22 +60,24 @@ func (k *kin) sharing(dir, path, root string) []string {
 }
 
 func (k *kin) add(path string) {
-	if id := rootOf(path); id != "" {
+	if id := k.rootOf(path); id != "" {
 		at, _ := slices.BinarySearch(k.of[id], path)
 		k.of[id] = slices.Insert(k.of[id], at, path)
 	}
 }
 
 // rootOf is the id of the record with which a file's conversation begins; "" if it is not in its head.
-func rootOf(path string) string {
+func (k *kin) rootOf(path string) string {
 	file, err := disk.Open(path)
 	if err != nil {
 		return ""
 	}
 	defer file.Close()
-	head := make([]byte, maxHead)
-	n, _ := file.Read(head)
-	for line := range bytes.Lines(head[:n]) {
+	if k.head == nil {
+		k.head = make([]byte, maxHead)
+	}
+	n, _ := file.Read(k.head)
+	for line := range bytes.Lines(k.head[:n]) {
 		if bytes.Contains(line, []byte(`"parentUuid":null`)) && !bytes.Contains(line, []byte(`"isSidechain":true`)) {
 			return gjson.GetBytes(line, "uuid").String()
 		}
