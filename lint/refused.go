@@ -129,7 +129,7 @@ func (r *resolver) resolve(one refusal) {
 	}
 	places, named := api.Locate(one.Refusal, r.sent)
 	switch one.Mend {
-	case "shorten":
+	case "shorten", "weight":
 		if again := r.agent.TriesAgain; len(places) == 0 && again != nil && again(r.version, one.Mend) {
 			r.unsaid(one)
 			return
@@ -143,7 +143,7 @@ func (r *resolver) resolve(one refusal) {
 			r.unsaid(one)
 			return
 		}
-	case "settings", "provider":
+	case "settings", "provider", "blind":
 		if !r.persisted(one) {
 			r.unsaid(one)
 		}

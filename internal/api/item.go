@@ -160,9 +160,10 @@ func (list Limits) Cleaned(text []byte) []byte {
 
 // Fault is one thing that is wrong with an item.
 type Fault struct {
-	Path string // in the item, as gjson reads it
-	What string // in words, without any text of the conversation
-	Mend string // the limit's; "" if only a specification says that it is wrong
+	Path  string // in the item, as gjson reads it
+	What  string // in words, without any text of the conversation
+	Mend  string // the limit's; "" if only a specification says that it is wrong
+	Value string // what belongs there, where only other items tell
 }
 
 // Known says whether refusals of such items are known: a specification alone asks for more than its API does.
@@ -288,7 +289,7 @@ func (l *limit) fault(path, name, what string) Fault {
 	if verb, rest, _ := strings.Cut(what, " "); strings.HasSuffix(name, "arguments") {
 		what = plural.Replace(verb+" ") + rest
 	}
-	return Fault{path, name + " " + what, l.Mend}
+	return Fault{Path: path, What: name + " " + what, Mend: l.Mend}
 }
 
 // wrong says what is wrong with a value by the limit, "" if nothing is.

@@ -38,6 +38,8 @@ func Mend(item []byte, role string, f Fault) (m Mending, ok bool) {
 		return Mending{Drop: true}, !strings.HasPrefix(string(item), `"`)
 	case "tell":
 		return Told(item, role)
+	case "set":
+		return set(jsonl.AppendQuote(nil, f.Value))
 	case "empty":
 		return set([]byte("null"))
 	case "input":

@@ -34,7 +34,7 @@ func Locate(r *Refusal, sent *session.Sent) (places []Place, named int) {
 	if r.Mend == "images" && r.Most > 0 {
 		return l.tooMany(), -1
 	}
-	all := r.Mend == "field" || r.Mend == "item-type" || r.Mend == "bound" || r.lacksSeal() // the next item of the kind would be refused after it
+	all := r.Mend == "field" || r.Mend == "item-type" || r.Mend == "bound" || r.Mend == "namespace" || r.lacksSeal() // the next item of the kind would be refused after it
 	if named >= 0 && !all {
 		if f, ok := l.fault(named); ok {
 			return l.withKind(Place{named, f}), named
@@ -204,6 +204,8 @@ func (l *locator) fault(i int) (Fault, bool) {
 		return f, ok && l.sameKind(content)
 	case "missing":
 		return l.missing(it, content)
+	case "namespace":
+		return l.namespace(content)
 	case "alone":
 		found := Check(it.Content, "", "call_id")
 		k := slices.IndexFunc(found, func(f Fault) bool { return f.Mend == "tell" })
@@ -221,7 +223,7 @@ func (l *locator) fault(i int) (Fault, bool) {
 			if content.Get(path+".type").String() == "text" { // all take it
 				return Fault{}, false
 			}
-			return Fault{path, "it holds a block of the type " + strconv.Quote(clip(content.Get(path+".type").String())), "inner"}, true
+			return Fault{Path: path, What: "it holds a block of the type " + strconv.Quote(clip(content.Get(path+".type").String())), Mend: "inner"}, true
 		}
 		f, ok := is(len(r.IDs) > 0 && typ == r.IDs[0], "type", "it is a "+clip(typ))
 		if r.Mend == "item-type" && !Sealed(it.Content) {
@@ -348,7 +350,7 @@ func (l *locator) missing(it *session.Item, content gjson.Result) (Fault, bool) 
 		return Fault{}, false
 	}
 	if l.r.lacksSeal() {
-		return Fault{field, "its " + field + " is missing", "fill"}, it.Kind == session.ReasoningItem
+		return Fault{Path: field, What: "its " + field + " is missing", Mend: "fill"}, it.Kind == session.ReasoningItem
 	}
 	for _, f := range Misfits(it.Content) {
 		if f.Path == field && (it.Message == l.r.Message || l.named < 0) {
@@ -429,13 +431,13 @@ func (l *locator) picture(it *session.Item) (Fault, bool) {
 			return
 		}
 		if it.Message == r.Message && (r.Block < 0 || it.Block == r.Block) && (len(url) > size || path != "" && strings.HasPrefix(at, path)) {
-			named, size = Fault{path, "it is what the error names", r.Mend}, len(url)
+			named, size = Fault{Path: path, What: "it is what the error names", Mend: r.Mend}, len(url)
 			if path != "" && strings.HasPrefix(at, path) {
 				size = math.MaxInt
 			}
 		}
 		if what := unfit(url, isDocument); what != "" && proven.What == "" {
-			proven = Fault{path, what, r.Mend}
+			proven = Fault{Path: path, What: what, Mend: r.Mend}
 		}
 	})
 	if r.Mend == "image-type" {
@@ -471,7 +473,7 @@ func (l *locator) tooMany() (places []Place) {
 	for i := range l.sent.Items {
 		media(gjson.ParseBytes(l.sent.Items[i].Content), "", 0, func(path string, v gjson.Result, _ string) {
 			if v.Get("type").String() != "document" {
-				places = append(places, Place{i, Fault{path, fmt.Sprintf("it is one of the oldest images of more than %d", l.r.Most), l.r.Mend}})
+				places = append(places, Place{i, Fault{Path: path, What: fmt.Sprintf("it is one of the oldest images of more than %d", l.r.Most), Mend: l.r.Mend}})
 			}
 		})
 	}
@@ -585,7 +587,7 @@ func Large(sent *session.Sent) (places []Place) {
 		media(gjson.ParseBytes(sent.Items[i].Content), "", 0, func(path string, v gjson.Result, url string) {
 			if len(url) >= LargeImage && v.Get("type").String() != "document" {
 				size[i] = len(url)
-				places = append(places, Place{i, Fault{path, fmt.Sprintf("its image of %d.%d MB is likely what is refused", len(url)/1e6, len(url)/1e5%10), "image"}})
+				places = append(places, Place{i, Fault{Path: path, What: fmt.Sprintf("its image of %d.%d MB is likely what is refused", len(url)/1e6, len(url)/1e5%10), Mend: "image"}})
 			}
 		})
 	}

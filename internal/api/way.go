@@ -36,6 +36,11 @@ var ways = map[string]Way{
 	"limit":     {agent.Later, agent.Resumable, "try the same session again when the limit is lifted; the session is not at fault"},
 	"later":     {agent.Later, agent.Resumable, "try the same session again later"},
 	"now":       {agent.Now, agent.Resumable, "try the same session again"},
+	"broken":    {agent.Now, agent.Resumable, "try the same session again; if it fails each time while new sessions work, its requests are too large for a server on their way: hist slim --level marked SESSION takes out old images and long outputs"},
+	"weight":    {agent.Never, agent.Incompatible, "hist slim --level marked SESSION makes a copy in which a note stands in place of all images but the newest"},
+	"pictures":  {agent.Never, agent.Incompatible, "hist slim --level marked --keep-images 0 SESSION makes a copy in which a note stands in place of each image"},
+	"blind":     {agent.Never, agent.Incompatible, "resume the session with a model that reads images (--model), or: hist slim --level marked --keep-images 0 SESSION makes a copy in which a note stands in place of each image"},
+	"namespace": {agent.AfterRepair, agent.Repairable, stepRepair + "; if it finds nothing, a gateway leaves the namespace out on the way: take a newer one, or another"},
 	"images":    {agent.AfterRepair, agent.Repairable, "hist repair --in-place --error TEXT SESSION takes out the images that are refused; hist slim SESSION takes out old ones"},
 	"compact":   {agent.Later, agent.Resumable, "try the same session again, with the newest client if the error comes back; if that fails, too: hist slim SESSION or hist cut SESSION makes a copy that needs no compaction yet"},
 	"last":      {agent.Now, agent.Resumable, "resume the session with a new prompt"},
@@ -51,8 +56,11 @@ func (r *Refusal) Way() Way {
 
 // Otherwise is what helps where no repair of what is refused is known.
 func (r *Refusal) Otherwise() Way {
-	if w := r.Way(); w.Verdict != agent.Repairable {
+	switch w := r.Way(); {
+	case w.Verdict != agent.Repairable:
 		return w
+	case r.Mend == "image" || r.Mend == "images" || r.Mend == "image-type":
+		return ways["pictures"]
 	}
 	return ways["cut"]
 }
@@ -62,7 +70,7 @@ func (r *Refusal) Lasts() bool { return r.Way().Verdict != agent.Resumable }
 
 // Depends says whether it depends on something outside of the session, or on what the error does not say, that the next request is taken.
 func (r *Refusal) Depends() bool {
-	return slices.Contains([]string{"settings", "provider", "gateway", "model", "effort", "account", "unsaid", "cut"}, r.Mend)
+	return slices.Contains([]string{"settings", "provider", "gateway", "blind", "model", "effort", "account", "unsaid", "cut"}, r.Mend)
 }
 
 // Next is the next step, for a session given by its id or file; "" if none is known.

@@ -30,7 +30,7 @@ func TestLargeSession(t *testing.T) {
 	for size, want := range map[int64]bool{large: false, large + 1: true} {
 		a := &Answer{Size: size, Thread: "THREAD", Error: Explain("unexpected status 503 Service Unavailable"), session: &glance.Session{}}
 		a.withError(Request{})
-		if got := strings.Contains(a.Warning, "hist slim THREAD"); got != want {
+		if got := strings.Contains(a.Warning, "hist slim --level marked THREAD"); got != want {
 			t.Errorf("%d bytes: %q", size, a.Warning)
 		}
 	}

@@ -107,8 +107,15 @@ const large = 15 << 20
 // withError says on what it depends that the next prompt is not refused as the last one was, what a repair must be told of the error, and takes back what the error alone says is to be done where nothing of the
 // session has that fault.
 func (a *Answer) withError(req Request) {
-	if last := api.Newest(api.Explain(a.session.Turn.Error)); a.OK() && a.Error == nil && last != nil && last.Depends() {
+	last := api.Newest(api.Explain(a.session.Turn.Error))
+	switch {
+	case !a.OK() || a.Error != nil || last == nil:
+	case last.Depends():
 		a.Warn("the last turn was refused: " + last.Meaning + "; " + last.Way().Next(a.Thread))
+	case last.Lasts() && a.Complete:
+		a.Warn("the last turn was refused: " + last.Meaning + "; nothing that the client sends has that fault: it was mended since, or only the API can see it. If it comes back: " + last.Otherwise().Next(a.Thread))
+	default:
+		a.tooLarge(last)
 	}
 	if a.Error == nil {
 		return
@@ -119,13 +126,11 @@ func (a *Answer) withError(req Request) {
 			a.Error.Step = strings.TrimPrefix(a.follow(), " then ") + " lays it where the client looks when it runs there"
 		}
 	}
-	if r := a.Error.refusal; r != nil && r.Mend == "now" && a.Size > large {
-		a.Warn(fmt.Sprintf("the session has %d MiB: if that comes back each time, its requests may be too large for a server on their way; hist slim %s takes out old pictures and long outputs", a.Size>>20, cmp.Or(a.Thread, a.Path)))
-	}
+	a.tooLarge(a.Error.refusal)
 	if a.Error.refusal == nil || a.Error.Verdict != Repairable {
 		return
 	}
-	asked, last := a.Error.refusal, api.Newest(api.Explain(a.session.Turn.Error))
+	asked := a.Error.refusal
 	switch recorded := last != nil && last.Same(asked); {
 	case a.Verdict == Repairable && !recorded && req.From != "":
 		a.with = []string{"--error-file", req.From}
@@ -133,6 +138,13 @@ func (a *Answer) withError(req Request) {
 		a.with = []string{"--error", asked.Line}
 	case a.OK() && a.Complete && strings.Contains(a.Error.Step, "--in-place"):
 		a.Error.Step = "hist finds this fault in nothing that the client sends: it was mended since, the client leaves it out, the error is about another session, or only the API can see it"
+	}
+}
+
+// tooLarge says of a large session that an error which passes by itself may come from its size; r is nil if there is no such error.
+func (a *Answer) tooLarge(r *api.Refusal) {
+	if r != nil && (r.Mend == "now" || r.Mend == "broken") && a.Size > large {
+		a.Warn(fmt.Sprintf("the session has %d MiB: if that comes back each time, its requests may be too large for a server on their way; hist slim --level marked %s takes out old pictures and long outputs", a.Size>>20, cmp.Or(a.Thread, a.Path)))
 	}
 }
 

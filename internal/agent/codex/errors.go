@@ -26,6 +26,10 @@ var hints = []agent.Meaning{
 	newHint("", "the client has the thread loaded from another path than it was asked for: from the archive, or from the same file by another way of writing its path", agent.Later, agent.InUse,
 		"end the client and its app-server, then resume the session again; if the error comes back: hist lint SESSION says whether the client's list names another file", []string{"cannot resume running thread", "path"}),
 	notFound("index-stale", "the client's list names no file for the thread", "missing rollout path"),
+	newHint("", "the client did not write its newest records to the session's file, because it had closed that already: what was said last may be missing", agent.Now, agent.Resumable,
+		"hist show SESSION shows up to where the file goes; then resume it", []string{"failed to record rollout items"}),
+	newHint("", "the model asked for a sub-agent that the client has not loaded since it resumed the session; nothing is damaged", agent.Now, agent.Resumable,
+		"send a prompt that asks for a new sub-agent; hist list shows the thread of the old one, and hist show what it did", []string{"live agent path", "not found"}),
 	unloaded("thread not found"),
 	unloaded("thread not loaded"),
 	unloaded("no thread with id"),
@@ -81,9 +85,16 @@ var hints = []agent.Meaning{
 	repairable("id-mismatch", "the file's name and its header name different threads", "belongs to thread"),
 	newHint("", "another process is writing to one of the client's databases, or it lies on a drive without locks; the session's file is not at fault", agent.Later, agent.Resumable,
 		"try again; if the error comes back, end all clients, then resume the session", []string{"database is locked"}),
+	incompatible("", "the drive does not let the client read or write one of its databases; reports are of network drives (NFS, AFS). The session's file is not at fault", "end all clients, then copy the client's home to a local disk and name it to the client (CODEX_HOME)", "disk i/o error"),
+	failingDisk("cyclic redundancy"),
+	failingDisk("crc", "(os error 23)"),
+	failingDisk("(os error 5)"),
 	damagedDatabase("the client can't open its list of sessions (state_5.sqlite); what else it says tells why", "failed to initialize sqlite state"),
+	damagedDatabase("the client can't open one of its databases; what else it says tells why", "failed to initialize state runtime"),
 	newHint("invalid-utf8", "the client has read bytes that are not UTF-8", agent.Never, agent.Repairable,
 		"hist lint SESSION names the bytes, if the file has any; then hist repair --in-place SESSION mends it", []string{"valid utf-8"}),
+	newHint("", "the client could not resume from the session's file; the words behind the path say why, if there are any", agent.Never, agent.Resumable,
+		"hist pre-resume SESSION says what keeps the client from reading it, and what mends that", []string{"failed to resume session from"}),
 }
 
 // aboutHome makes a hint from what the client's own doctor says of its home; the session in hand need not be meant.
@@ -98,6 +109,11 @@ func newHint(rule, text, same string, verdict agent.Verdict, step string, words 
 
 func unnamed(words string) agent.Meaning {
 	return incompatible("provider-missing", "nothing that the client goes by names the thread's model provider", "go on in a thread of its own, with the provider of config.toml: codex fork SESSION", words)
+}
+
+func failingDisk(words ...string) agent.Meaning {
+	return newHint("", "the disk can't read a part of the file: the drive is failing, and no program is at fault", agent.Never, agent.Corrupt,
+		"copy the client's home to another disk, as far as it can be read; hist lint on the copy says of each session what is lost, and hist repair mends it", words)
 }
 
 func unloaded(words string) agent.Meaning {
@@ -149,7 +165,7 @@ func ruleFor(api, mend string) string {
 	switch {
 	case api == "anthropic" || api == "claude" || api == "bedrock":
 		return ""
-	case mend == "now" || mend == "later":
+	case mend == "now" || mend == "broken" || mend == "later":
 		return "failed-turn"
 	}
 	return rulesFor[mend]

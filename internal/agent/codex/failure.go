@@ -17,7 +17,7 @@ var classes = map[string]session.Class{
 
 // waysOf are the classes of what helps against an error, by api.Refusal.Mend; any other that lasts is a refusal of what was sent.
 var waysOf = map[string]session.Class{
-	"now": session.Transient, "later": session.Transient, "client": session.Transient, "limit": session.Limit, "shorten": session.Limit, "account": session.Auth,
+	"now": session.Transient, "broken": session.Transient, "later": session.Transient, "client": session.Transient, "limit": session.Limit, "shorten": session.Limit, "account": session.Auth,
 }
 
 // Classify returns the class of an error, by the client's name for it and by its words; each may be empty. The client calls many
