@@ -200,10 +200,10 @@ func (p *patient) changed() time.Time {
 
 // id is what a command takes for the session.
 func (p *patient) id() string {
-	if p.looked == nil || p.looked.Thread == "" || p.target.home == "" || p.shared {
+	if p.looked == nil || p.target.home == "" || p.shared {
 		return operandOf(p.target.path)
 	}
-	return p.looked.Thread
+	return nameOf(p.looked.Thread, p.target.path)
 }
 
 // next is the command that mends the session, or says more about it.

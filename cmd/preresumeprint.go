@@ -231,7 +231,7 @@ func repairOperand(a *preresume.Answer) string { return nameOf(a.Thread, a.Path)
 
 // nameOf names a session for a command: by its id, or by its file if the id is not enough to find it.
 func nameOf(id, path string) string {
-	if path == "" || len(id) == 36 && uuid.Validate(id) == nil && looked(path) {
+	if path == "" || len(id) == 36 && uuid.Validate(id) == nil && looked(path) && lint.NameOf(path, true).Canonical {
 		return id
 	}
 	return operandOf(path)

@@ -228,6 +228,7 @@ func (p *reportPrinter) text(rep *repair.Report) {
 	case rep.Mode == repair.ToStream.String():
 	case rep.Target == "":
 		fmt.Fprintln(p.w, "  nothing was written: none of it can be repaired this way")
+		p.copyInstead(rep)
 	default:
 		switch {
 		case rep.Proof == "": // the file was healthy, and something beside it was repaired
@@ -248,10 +249,18 @@ func (p *reportPrinter) unwritten(rep *repair.Report) {
 	}
 }
 
+// copyInstead prints the command for a copy that mends what was left, if there is one.
+func (p *reportPrinter) copyInstead(rep *repair.Report) {
+	if len(rep.Next) > 0 {
+		fmt.Fprintf(p.w, "next:   %s\n", p.st.bold.Sprint(format.Command(rep.Next...)))
+	}
+}
+
 // resume prints the command that resumes the repaired session.
 func (p *reportPrinter) resume(rep *repair.Report) {
 	if rep.Refused() {
 		fmt.Fprintln(p.w, "resume: its client refuses it, because of what was left as it is")
+		p.copyInstead(rep)
 		return
 	}
 	if all.Part(rep.Source) {

@@ -153,16 +153,20 @@ func (w *job) report(run *runs.Run) *Report {
 			rep.Aside = filepath.Join(run.Path(), run.Manifest.Files[n-1].SetAside)
 		}
 	}
+	renamed := false
 	for _, f := range w.left() {
 		if w.movesAway(f) {
 			continue
 		}
+		renamed = renamed || f.Rename != ""
 		rep.Left = append(rep.Left, Left{f.Rule.Name, f.Impact.String(), f.Fix.String(), f.Pos.Line, f.Message, f.Option})
 	}
 	if rep.Refused() {
 		rep.Resume = nil
 	}
-	rep.Next = rep.Resume
+	if rep.Next = rep.Resume; renamed { // only a copy gets another name
+		rep.Next = []string{"hist", "repair", rep.Source}
+	}
 	lineless, fix := w.linelessEdits()
 	rep.Edits = append(rep.Edits, lineless...)
 	if rep.History = w.history(); rep.Refused() {

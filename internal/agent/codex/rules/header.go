@@ -194,7 +194,7 @@ func (c *headerChecker) name(id []byte) {
 }
 
 func (c *headerChecker) End() {
-	c.run.fileName()
+	c.fileName()
 	switch {
 	case c.bare != nil && (c.bare.n > 0 || c.bare.others == 0):
 		c.bare.report(c)
@@ -212,31 +212,39 @@ func (c *headerChecker) End() {
 	c.faults()
 	c.strayHeaders()
 	c.mismatch()
-	if start := c.run.header.SubagentStart; c.run.paginated && start > 0 && c.final.State == session.GoodOrdinal && c.final.Value < start-1 {
+	start := c.run.header.SubagentStart
+	behind := c.run.paginated && start > 0 && c.final.State == session.GoodOrdinal && c.final.Value < start-1
+	if !c.boundary(behind) && behind {
 		c.run.Report(finding.Finding{
 			Rule: ruleIncompletePrefix, Impact: finding.Blocks, Pos: c.at.Pos, Offset: c.at.Offset, Record: "session_meta",
 			Message: fmt.Sprintf("what this sub-agent inherits should reach ordinal %d but ends at %d", start-1, c.final.Value),
 		})
 	}
-	c.boundary()
 }
 
-// boundary reports a sub-agent of which its header counts turns of its own as the parent's.
-func (c *headerChecker) boundary() {
+// boundary reports a sub-agent of which its header counts turns of its own as the parent's, and says whether it is one. behind says that all
+// of the file does not reach as far as the header says.
+func (c *headerChecker) boundary(behind bool) bool {
 	own := c.run.prefix.own
-	if !c.run.paginated || own == 0 || c.final.Value < c.run.header.SubagentStart-1 || madeAt(c.run.header.ID) == nil {
-		return
+	if !c.run.paginated || own == 0 || madeAt(c.run.header.ID) == nil {
+		return false
 	}
 	if !c.run.prefix.copied {
 		own = 1 // it has inherited nothing
 	}
-	c.run.Report(finding.Finding{
+	f := finding.Finding{
 		Rule: rulePrefixBoundary, Impact: finding.Shows, Fix: finding.Exact, Pos: c.at.Pos, Offset: c.at.Offset, Record: "session_meta",
 		Message: fmt.Sprintf("the header says that this sub-agent's own history begins with ordinal %d, but its first turn began before: the client sends everything, but does not show what came before", c.run.header.SubagentStart),
 		Edits: []finding.Edit{{At: c.at.Pos, Op: finding.Splice, Cuts: []finding.Cut{
 			session.SetMember(c.line, "payload", "subagent_history_start_ordinal", strconv.AppendInt(nil, own, 10)),
 		}}},
-	})
+	}
+	if behind {
+		f.Impact = finding.Blocks
+		f.Message = fmt.Sprintf("the header says that this sub-agent's own history begins with ordinal %d, but its first turn began before, and the file ends with %d: the client refuses it as incomplete", c.run.header.SubagentStart, c.final.Value)
+	}
+	c.run.Report(f)
+	return true
 }
 
 func (c *headerChecker) faults() {
@@ -314,13 +322,18 @@ func (c *headerChecker) mismatch() {
 
 // fileName reports a file name that the client's finder does not see. Where a link has the right name, the newest client looks at that of the
 // file behind it only for a paginated session (measured with 0.171.0; 0.145.0 never does).
-func (s *run) fileName() {
+func (c *headerChecker) fileName() {
+	s := c.run
 	name := s.opts.Name
 	if !name.InHome || name.Canonical || name.Base == "" || name.Linked && !s.header.Paginated() {
 		return
 	}
+	id := s.header.ID
+	if id == "" && c.torn == nil { // the header that will be rebuilt has this one
+		id = c.known().ID
+	}
 	f := finding.Finding{
-		Rule: ruleBadFileName, Impact: finding.Blocks, Fix: finding.Exact, Pos: session.Pos{Line: 1}, Rename: s.header.ID,
+		Rule: ruleBadFileName, Impact: finding.Blocks, Fix: finding.Exact, Pos: session.Pos{Line: 1}, Rename: id,
 		Message: "the client can't find a session under this name: it expects rollout-<time>-<id>.jsonl",
 	}
 	if name.Linked {
