@@ -32,20 +32,17 @@ func ThoughtFrom(events [][]byte) ([]byte, error) {
 	return tellModel(StampOf(events[0]), thoughtHead+strings.Join(shown, "\n\n")), nil
 }
 
-// ShowsThought says whether an event shows anything of a thought that ThoughtFrom can keep.
-func ShowsThought(event []byte) bool {
-	for _, path := range []string{"payload.item.summary_text", "payload.text"} {
-		shown := gjson.GetBytes(event, path)
-		if shown.Type == gjson.String && strings.TrimSpace(shown.String()) != "" {
-			return true
-		}
-		for _, text := range shown.Array() {
-			if strings.TrimSpace(text.String()) != "" {
-				return true
+// ShownThought is the first text that an event shows of a thought that ThoughtFrom can keep, or that a reasoning item sums up; "" if there is none.
+func ShownThought(record []byte) string {
+	for _, path := range []string{"payload.item.summary_text", "payload.text", "payload.summary.#.text"} {
+		shown := gjson.GetBytes(record, path)
+		for _, text := range append(shown.Array(), shown) {
+			if text.Type == gjson.String && strings.TrimSpace(text.Str) != "" {
+				return text.Str
 			}
 		}
 	}
-	return false
+	return ""
 }
 
 // KeepsThought says whether a message is one that ThoughtFrom wrote.

@@ -41,12 +41,14 @@ type messageChecker struct {
 	textInFront     textSum     // the text of an answer's item that is the newest record, settings excepted
 
 	// What is needed to take a finding back when its message comes after all.
-	copies   recent[struct{}]        // events that show messages, by their bytes
-	stray    map[strayAnswer]bool    // answers whose events have not come in front of them
-	early    map[textSum]session.Pos // findings about answers whose items did not follow their events, by their texts
-	restored map[uint64]lostText     // messages reported as lost, by eventSum
-	echo     *lostText               // a message of restored whose event has come a second time
-	echoOf   uint64                  // its eventSum
+	copies recent[struct{}]        // events that show messages, by their bytes
+	stray  map[strayAnswer]bool    // answers whose events have not come in front of them
+	early  map[textSum]session.Pos // findings about answers whose items did not follow their events, by their texts
+	// lateThoughts are findings about thoughts whose items did not follow their events, by what the first of these shows.
+	lateThoughts map[uint64]session.Pos
+	restored     map[uint64]lostText // messages reported as lost, by eventSum
+	echo         *lostText           // a message of restored whose event has come a second time
+	echoOf       uint64              // its eventSum
 
 	made batch[witness] // the events in hand
 
@@ -109,6 +111,7 @@ func (c *messageChecker) Record(rec *session.Record) {
 		c.event(rec)
 	case session.Message:
 		if rec.Type == "response_item/reasoning" || codex.KeepsThought(rec) {
+			c.thoughtCame(rec)
 			c.thoughts = nil
 			if c.echo != nil && c.echo.thought {
 				c.standsAgain(c.echoOf, *c.echo)

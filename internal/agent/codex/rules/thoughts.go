@@ -18,8 +18,24 @@ func (c *messageChecker) thoughtShown(rec *session.Record, t *witness, again boo
 	}
 	if one, reported := c.restored[t.sum]; reported {
 		c.echo, c.echoOf = &one, t.sum
-	} else if !again && !c.alone.review.open && codex.ShowsThought(rec.Raw) {
-		c.thoughts = append(c.thoughts, *t)
+	} else if !again && !c.alone.review.open {
+		if words := codex.ShownThought(rec.Raw); words != "" {
+			t.said = codex.Sum([]byte(words))
+			c.thoughts = append(c.thoughts, *t)
+		}
+	}
+}
+
+// thoughtCame takes back the finding that a thought is lost, once its item comes. If two clients write to one session, records of one may come
+// between an event of the other and its item.
+func (c *messageChecker) thoughtCame(rec *session.Record) {
+	if len(c.lateThoughts) == 0 {
+		return
+	}
+	said := codex.Sum([]byte(codex.ShownThought(rec.Raw)))
+	if at, ok := c.lateThoughts[said]; ok && (len(c.thoughts) == 0 || c.thoughts[0].said != said) {
+		delete(c.lateThoughts, said)
+		c.run.Withdraw(func(f *finding.Finding) bool { return f.Rule == ruleLostMessage && f.Pos == at })
 	}
 }
 
@@ -53,5 +69,11 @@ func (c *messageChecker) resolveThought(at session.Pos, over bool) {
 		return
 	}
 	c.remember(last, lostText{thought: true, at: f.Pos}, "reasoning")
+	if c.lateThoughts == nil {
+		c.lateThoughts = map[uint64]session.Pos{}
+	}
+	if first.ref.Pos.Lost == 0 && !f.Hole && len(c.lateThoughts) < maxRestored {
+		c.lateThoughts[first.said] = f.Pos
+	}
 	c.run.Report(f)
 }

@@ -13,6 +13,7 @@ type witness struct {
 	name string
 	torn bool   // its line was cut off: the record that it repeats was never written, or is lost with the rest
 	sum  uint64 // for a message's event: its eventSum
+	said uint64 // for a thought's event: the sum of the first text that it shows
 	from string // the file that holds it, if the session has lost it; "" for the client's database
 }
 
