@@ -108,11 +108,9 @@ func (c *Checker) oneAnswer() {
 
 // joinAnswer gives a part of an answer the id of the others.
 func (c *Checker) joinAnswer(p answerPart, parts []answerPart, id string) {
-	d := c.add(&draft{about: p.node, also: []*node{parts[0].node, parts[len(parts)-1].node}, Finding: finding.Finding{
-		Rule: faults.WrongMessageID, Impact: c.worst(faults.OldAndNewer(finding.Notes, finding.Loses)), Fix: finding.Exact,
-		Message: "this part of an answer has another message id than the rest of it, which came with the same request: the client tears the answer apart, and drops thinking or an output",
-		Edits:   []finding.Edit{{At: p.Pos(), Op: finding.Splice, Cuts: []finding.Cut{member(p.id, p.message.Start, "id", id)}}},
-	}})
+	d := c.find(p.node, faults.WrongMessageID, "this part of an answer has another message id than the rest of it, which came with the same request: the client tears the answer apart, and drops thinking or an output")
+	d.also, d.Impact = []*node{parts[0].node, parts[len(parts)-1].node}, c.worst(faults.OldAndNewer(finding.Notes, finding.Loses))
+	d.Edits = []finding.Edit{{At: p.Pos(), Op: finding.Splice, Cuts: []finding.Cut{member(p.id, p.message.Start, "id", id)}}}
 	if c.chosen(d) {
 		p.Msg = id
 	}

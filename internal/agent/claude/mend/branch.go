@@ -28,10 +28,7 @@ func (c *Checker) branches() {
 		if head == nil {
 			return
 		}
-		d := c.add(&draft{about: head, always: true, Finding: finding.Finding{
-			Rule: faults.LostBranch, Impact: finding.Loses, Fix: finding.Exact,
-			Message: "two records have the same parent, and no rewind explains it: the client sends one branch only and forgets this one",
-		}})
+		d := c.find(head, faults.LostBranch, "two records have the same parent, and no rewind explains it: the client sends one branch only and forgets this one").anyway()
 		if round == maxBranches {
 			c.hangBack(c.found[found:])
 			c.leaf, c.pointed, c.found = leaf, pointed, c.found[:found+1]

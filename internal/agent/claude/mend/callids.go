@@ -118,10 +118,8 @@ func (c *Checker) open(call *node, b *content.Block) bool {
 // call while the output names its own, or if the API can't have given the call's id.
 func (c *Checker) matchIDs(m, call *node, b *content.Block) {
 	named := m.Blocks[0].ID
-	d := &draft{about: m, Finding: finding.Finding{
-		Rule: faults.WrongResultID, Impact: c.worst(faults.OldAndNewer(finding.Rejects, finding.Loses)), Fix: finding.Exact,
-		Message: "the output's parent is one call, but it names another: the client drops both",
-	}, also: []*node{call}}
+	d := usual(m, faults.WrongResultID, "the output's parent is one call, but it names another: the client drops both")
+	d.also, d.Impact = []*node{call}, c.worst(faults.OldAndNewer(finding.Rejects, finding.Loses))
 	shared := c.calls()[b.ID] != call
 	if shared && c.calls()[named] != nil {
 		return // three calls with two ids: there is no telling which is whose
@@ -284,10 +282,8 @@ func (c *Checker) outputsOf(id string) *outputs {
 
 // writtenTwice removes a call that repeats an earlier one, word for word, in a record with another id.
 func (c *Checker) writtenTwice(n *node) {
-	d := c.add(&draft{about: n, Finding: finding.Finding{
-		Rule: faults.DuplicateCallID, Impact: c.worst(faults.OldAndNewer(finding.Rejects, finding.Loses)), Fix: finding.SetAside,
-		Message: "the same call was written before, word for word: the client drops this one with its output",
-	}})
+	d := c.find(n, faults.DuplicateCallID, "the same call was written before, word for word: the client drops this one with its output")
+	d.Impact, d.Fix = c.worst(faults.OldAndNewer(finding.Rejects, finding.Loses)), finding.SetAside
 	c.drop(n, d)
 }
 
@@ -295,10 +291,8 @@ func (c *Checker) writtenTwice(n *node) {
 func (c *Checker) renamePair(n *node, b *content.Block, shared *outputs) {
 	old := b.ID
 	id := fresh(old, n.UUID)
-	d := c.add(&draft{about: n, Finding: finding.Finding{
-		Rule: faults.DuplicateCallID, Impact: c.worst(faults.OldAndNewer(finding.Rejects, finding.Loses)), Fix: finding.Exact,
-		Message: "an earlier call has the same id: the client drops this one with its output",
-	}})
+	d := c.find(n, faults.DuplicateCallID, "an earlier call has the same id: the client drops this one with its output")
+	d.Impact = c.worst(faults.OldAndNewer(finding.Rejects, finding.Loses))
 	if !c.chosen(d) {
 		return
 	}
@@ -373,10 +367,7 @@ func (c *Checker) badCallIDs() {
 // validateID gives a call, and its outputs, an id that the API takes.
 func (c *Checker) validateID(n *node, b *content.Block, shared *outputs) {
 	old, id := b.ID, fresh(b.ID, n.UUID)
-	d := c.add(&draft{about: n, Finding: finding.Finding{
-		Rule: faults.BadCallID, Impact: finding.Rejects, Fix: finding.Exact,
-		Message: "the API does not accept the call's id",
-	}})
+	d := c.find(n, faults.BadCallID, "the API does not accept the call's id")
 	if !c.chosen(d) {
 		return
 	}

@@ -27,7 +27,7 @@ func (c *Checker) chooseBranch() {
 		if len(named) > 1 {
 			message = "several records have ids that begin like this; give more of it"
 		}
-		c.add(&draft{about: c.nodes[0], always: true, Finding: finding.Finding{Rule: faults.WrongLeaf, Impact: finding.Loses, Message: message}})
+		c.find(c.nodes[0], faults.WrongLeaf, message).anyway().Fix = finding.NoFix
 		return
 	}
 	if tip := c.tipOf(c.leaf); tip != nil && under(tip, named[0]) {
@@ -35,10 +35,7 @@ func (c *Checker) chooseBranch() {
 		return
 	}
 	end := c.deepest(named[0])
-	d := c.add(&draft{about: end, always: true, Finding: finding.Finding{
-		Rule: faults.WrongLeaf, Impact: finding.Loses, Fix: finding.Exact,
-		Message: "the branch that was asked for ends here, but the client starts on another; versions before 2.1.215 go by the times and ignore this",
-	}})
+	d := c.find(end, faults.WrongLeaf, "the branch that was asked for ends here, but the client starts on another; versions before 2.1.215 go by the times and ignore this").anyway()
 	c.pointAt(d, end, true)
 }
 
@@ -47,10 +44,7 @@ func (c *Checker) confirm(tip *node) {
 	if head, _ := c.lostBranch(c.reach(tip), c.trunkOf(tip)); head == nil {
 		return
 	}
-	d := c.add(&draft{about: tip, always: true, Finding: finding.Finding{
-		Rule: faults.WrongLeaf, Impact: finding.Loses, Fix: finding.Exact,
-		Message: "the branch that was asked for ends here, as the client has it; nothing says yet that the others were left on purpose",
-	}})
+	d := c.find(tip, faults.WrongLeaf, "the branch that was asked for ends here, as the client has it; nothing says yet that the others were left on purpose").anyway()
 	c.pointAt(d, tip, true)
 }
 
@@ -154,10 +148,7 @@ func (c *Checker) chain(call *node, results []*node) {
 			continue
 		}
 		if d == nil {
-			d = c.add(&draft{about: r, always: true, Finding: finding.Finding{
-				Rule: faults.LostBranch, Impact: finding.Loses, Fix: finding.Exact,
-				Message: "the outputs of parallel calls are separate branches: versions up to 2.1.2 follow one of them, and lose the other call with its output",
-			}})
+			d = c.find(r, faults.LostBranch, "the outputs of parallel calls are separate branches: versions up to 2.1.2 follow one of them, and lose the other call with its output").anyway()
 		}
 		c.hang(r, up, d)
 	}

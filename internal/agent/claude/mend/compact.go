@@ -28,10 +28,9 @@ func (c *Checker) summaryFrom(n *node) *node {
 // addBoundary restores the lost mark of a compaction, above and in front of the first record that named it as its parent.
 func (c *Checker) addBoundary(first *node, id string, d *draft) {
 	if d == nil {
-		d = c.add(&draft{about: first, Finding: finding.Finding{Impact: finding.Loses, Fix: finding.Exact}})
+		d = c.find(first, faults.LostBoundary, "")
 	}
-	d.Rule = faults.LostBoundary
-	d.Message = "the mark in front of this summary is not in the file: the client sends the whole history before the compaction again"
+	d.Rule, d.Message = faults.LostBoundary, "the mark in front of this summary is not in the file: the client sends the whole history before the compaction again"
 	p, summary := c.before(first), c.summaryFrom(first)
 	about := format.Object{"trigger": "auto", "preTokens": 0}
 	more := format.Object{"subtype": "compact_boundary", "content": "Conversation compacted", "isMeta": false, "compactMetadata": about}
@@ -76,10 +75,7 @@ func (c *Checker) lostSummaryBefore(id string, n, p *node) bool {
 	if boundary == nil || boundary.Kept && n.Attachment != "" && p == boundary && n.Role == content.RoleLink && c.summarized(boundary) {
 		return false
 	}
-	d := c.add(&draft{about: n, Finding: finding.Finding{
-		Rule: faults.LostSummary, Impact: finding.Loses, Fix: finding.Exact,
-		Message: "the summary of the compaction is not in the file: the model is sent nothing of what was compacted",
-	}})
+	d := c.find(n, faults.LostSummary, "the summary of the compaction is not in the file: the model is sent nothing of what was compacted")
 	if c.restored(d, id, p, n) {
 		return true
 	}
@@ -139,10 +135,7 @@ func (c *Checker) cutCompaction() {
 		if last == nil || under(last, mark) {
 			return
 		}
-		d := c.add(&draft{about: mark, always: true, Finding: finding.Finding{
-			Rule: faults.LostSummary, Impact: finding.Loses, Fix: finding.Exact,
-			Message: "nothing follows this mark of a compaction, not even the summary: the model is sent nothing of what was compacted",
-		}})
+		d := c.find(mark, faults.LostSummary, "nothing follows this mark of a compaction, not even the summary: the model is sent nothing of what was compacted").anyway()
 		c.dropMark(mark, last, d)
 	}
 }
@@ -181,10 +174,7 @@ func (c *Checker) reopen(mark *node) *node {
 	if last == nil || under(last, mark) || !saysAnything(last) {
 		return nil
 	}
-	d := c.add(&draft{about: mark, always: true, Finding: finding.Finding{
-		Rule: faults.LostSummary, Impact: finding.Loses, Fix: finding.Exact,
-		Message: "no summary follows this mark of a compaction: the model is sent nothing of what was compacted",
-	}})
+	d := c.find(mark, faults.LostSummary, "no summary follows this mark of a compaction: the model is sent nothing of what was compacted").anyway()
 	c.dropMark(mark, last, d)
 	for last.up != nil && last.Role != content.RoleBoundary {
 		last = last.up
@@ -277,10 +267,8 @@ func (c *Checker) lostKept() {
 			c.saysNothing(n)
 			continue
 		}
-		d := c.add(&draft{about: n, Finding: finding.Finding{
-			Rule: faults.LostKept, Impact: c.worst(faults.OldAndNewer(finding.Notes, finding.Loses)), Fix: finding.Recovered, Source: "the record that the mark names as the last before it",
-			Message: "the mark of the compaction does not say which messages were kept: the client sends the summary only",
-		}})
+		d := c.find(n, faults.LostKept, "the mark of the compaction does not say which messages were kept: the client sends the summary only")
+		d.Impact, d.Source = c.worst(faults.OldAndNewer(finding.Notes, finding.Loses)), "the record that the mark names as the last before it"
 		value := unknownMetadata()
 		list := c.resentBehind(summary, kept)
 		if len(list) > 1 {
@@ -297,10 +285,8 @@ func (c *Checker) saysNothing(mark *node) {
 	if mark.Version == "" || !format.Before(mark.Version, "2.1.330") {
 		return
 	}
-	d := c.add(&draft{about: mark, Finding: finding.Finding{
-		Rule: faults.LostKept, Impact: finding.Notes, Fix: finding.StandIn,
-		Message: "the mark of the compaction says nothing about it: 2.1.215 fails when it compacts the session again",
-	}})
+	d := c.find(mark, faults.LostKept, "the mark of the compaction says nothing about it: 2.1.215 fails when it compacts the session again")
+	d.Impact, d.Fix = finding.Notes, finding.StandIn
 	d.Edits = append(d.Edits, withMetadata(mark, unknownMetadata()))
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
-	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -91,7 +90,7 @@ func (c *Checker) damagedFiles() {
 			fault = c.opts.Beside.AgentFault(f.agent, f.starts, time.UnixMilli(f.of.When))
 		}
 		if fault != "" {
-			c.add(&draft{about: f.of, always: true, Finding: finding.Finding{Rule: faults.DamagedFile, Impact: finding.Notes, Message: fault}})
+			c.find(f.of, faults.DamagedFile, fault)
 		}
 	}
 }

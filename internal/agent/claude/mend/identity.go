@@ -33,10 +33,7 @@ func (c *Checker) duplicates() {
 				kept, n, other = append(kept, n), other, n
 			}
 			if c.repeated == nil {
-				c.repeated = c.add(&draft{about: n, always: true, Finding: finding.Finding{
-					Rule: faults.DuplicateRecord, Impact: finding.Notes, Fix: finding.SetAside,
-					Message: "this record is in the file already, byte for byte",
-				}})
+				c.repeated = c.find(n, faults.DuplicateRecord, "this record is in the file already, byte for byte").anyway()
 			}
 			c.repeated.Count++
 			c.repeated.Edits = append(c.repeated.Edits, finding.Edit{At: n.Pos(), Op: finding.Remove})
@@ -51,10 +48,7 @@ func (c *Checker) duplicates() {
 		case other.Message == n.Message && n.HasMessage() || !n.HasMessage() && !other.HasMessage() || n.laterCopyOf(other):
 			// A replay: the client uses the last copy, in the earlier one's place in the tree.
 			if n.retold = n.Meta && other.Meta && n.When == other.When && n.When != 0; !n.retold {
-				c.add(&draft{about: n, always: true, Finding: finding.Finding{
-					Rule: faults.DuplicateRecord, Impact: finding.Notes,
-					Message: "the same message was written before, with other details: the client uses this copy",
-				}})
+				c.find(n, faults.DuplicateRecord, "the same message was written before, with other details: the client uses this copy").Fix = finding.NoFix
 			}
 			other.change().replaced = true
 			if other.Parent != n.Parent {
@@ -123,11 +117,7 @@ func (c *Checker) alone(d *draft) {
 // reused reports a record whose id is another's.
 func (c *Checker) reused(n *node) {
 	n.change().wrongID, c.some.nameless = true, true
-	d := c.add(&draft{about: n, always: true, Finding: finding.Finding{ // it matters even if the record itself is not sent
-		Rule: faults.ReusedUUID, Impact: finding.Loses, Fix: finding.Exact,
-		Message: "another record has the same id: the client reads this one in its place, and what follows it loses its history",
-	}})
-	n.change().named = d
+	n.change().named = c.find(n, faults.ReusedUUID, "another record has the same id: the client reads this one in its place, and what follows it loses its history").anyway()
 }
 
 // nameless says whether a record has no id of its own.
@@ -151,10 +141,7 @@ func (c *Checker) identify() {
 		}
 		d := n.named
 		if d == nil {
-			d = c.add(&draft{about: n, Finding: finding.Finding{
-				Rule: faults.MissingUUID, Impact: finding.Loses, Fix: finding.Exact,
-				Message: "the record has no id: the client skips it, and everything above it is lost",
-			}})
+			d = c.find(n, faults.MissingUUID, "the record has no id: the client skips it, and everything above it is lost")
 		}
 		n.change().named = d
 		old := n.UUID
@@ -214,11 +201,8 @@ func (c *Checker) missingType(n *node) {
 	if n.Role == content.RoleAssistant {
 		typ = "assistant"
 	}
-	d := c.add(&draft{about: n, Finding: finding.Finding{
-		Rule: faults.MissingType, Impact: finding.Loses, Fix: finding.Exact,
-		Message: "the record holds a message, but the client does not read its type",
-		Edits:   []finding.Edit{{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{member(n.TypeSpan.In(), int(n.Start), "type", typ)}}},
-	}})
+	d := c.find(n, faults.MissingType, "the record holds a message, but the client does not read its type")
+	d.Edits = []finding.Edit{{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{member(n.TypeSpan.In(), int(n.Start), "type", typ)}}}
 	if n.TypeWrong {
 		d.Message = fmt.Sprintf("the record's type is %q, but its message is of the type %q: the client mistakes one speaker for the other", n.Typ, typ)
 		if len(n.IDs(content.BlockCall)) > 0 {
@@ -241,11 +225,9 @@ func (c *Checker) sideTexts() {
 		if n.SideAt.End == 0 {
 			continue
 		}
-		d := c.add(&draft{about: n, Finding: finding.Finding{
-			Rule: faults.MissingType, Impact: finding.Notes, Fix: finding.Exact,
-			Message: "isSidechain is the text \"false\": the client takes the record for a sub-agent's",
-			Edits:   []finding.Edit{{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{{Start: n.SideAt.Start, End: n.SideAt.End, New: []byte("false")}}}},
-		}})
+		d := c.find(n, faults.MissingType, "isSidechain is the text \"false\": the client takes the record for a sub-agent's")
+		d.Impact = finding.Notes
+		d.Edits = []finding.Edit{{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{{Start: n.SideAt.Start, End: n.SideAt.End, New: []byte("false")}}}}
 		switch {
 		case all:
 			d.Impact = c.worst(faults.ByVersion{Old: finding.Loses, Middle: finding.Blocks, Newest: finding.Blocks})

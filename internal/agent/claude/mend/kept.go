@@ -79,10 +79,9 @@ func (c *Checker) keptNowhere(mark *node, list []*node) bool {
 
 // lacks is a finding about records that a mark names as kept and that are not in the file.
 func (c *Checker) lacks(mark *node, missing int) *draft {
-	return &draft{about: mark, Finding: finding.Finding{
-		Rule: faults.LostKept, Impact: c.worst(faults.OldAndNewer(finding.Notes, finding.Loses)), Fix: finding.Exact,
-		Message: fmt.Sprintf("the file lacks %d of the %d records that the compaction has kept: the client sends none of them", missing, len(mark.Keeps)),
-	}}
+	d := usual(mark, faults.LostKept, fmt.Sprintf("the file lacks %d of the %d records that the compaction has kept: the client sends none of them", missing, len(mark.Keeps)))
+	d.Impact, d.Fix = c.worst(faults.OldAndNewer(finding.Notes, finding.Loses)), finding.Exact
+	return d
 }
 
 // keeperOf is the mark of the last compaction that has kept the record with an id; nil if none has.

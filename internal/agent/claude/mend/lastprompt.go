@@ -50,10 +50,8 @@ func (c *Checker) askedAgain(e *evidence.Echo, where finding.Ref, op finding.Op)
 		return false
 	}
 	tip := c.tipOf(c.leaf)
-	d := &draft{about: last, always: true, Finding: finding.Finding{
-		Rule: faults.LostPrompt, Impact: finding.Loses, Fix: finding.Recovered, Source: e.Source,
-		Message: "the last prompt is not in the file: the client does not know that it was asked",
-	}}
+	d := usual(last, faults.LostPrompt, "the last prompt is not in the file: the client does not know that it was asked").anyway()
+	d.Source = e.Source
 	if tip == nil || !c.chosen(d) {
 		return false
 	}

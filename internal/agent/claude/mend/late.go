@@ -78,10 +78,8 @@ func (c *Checker) markAround(n *node) *node {
 // cutOff reports an output whose call was compacted while it ran. Clients send nothing of what stands in front of the mark:
 // 2.1.100 and 2.1.330 leave out the output, too; 2.1.2 sends it alone (measured).
 func (c *Checker) cutOff(m *node) {
-	d := c.add(&draft{about: m, Finding: finding.Finding{
-		Rule: faults.LostCall, Impact: c.worst(faults.OldAndNewer(finding.Rejects, finding.Notes)), Fix: finding.SetAside,
-		Message: "the call that this output answers comes before a compaction: it is not sent, and versions up to 2.1.2 send the output alone",
-	}})
+	d := c.find(m, faults.LostCall, "the call that this output answers comes before a compaction: it is not sent, and versions up to 2.1.2 send the output alone")
+	d.Impact, d.Fix = c.worst(faults.OldAndNewer(finding.Rejects, finding.Notes)), finding.SetAside
 	if d.Impact != finding.Notes && len(m.Blocks) == 1 {
 		c.drop(m, d)
 	}
@@ -223,9 +221,6 @@ func (c *Checker) hangOnCall(m, call *node) {
 	if c.callOf(m) != call || under(p, m) {
 		p = call
 	}
-	d := c.add(&draft{about: m, Finding: finding.Finding{
-		Rule: faults.LateResult, Impact: finding.Loses, Fix: finding.Exact,
-		Message: "the output's parent is not its call: the client follows that parent, and forgets what led to the call",
-	}})
+	d := c.find(m, faults.LateResult, "the output's parent is not its call: the client follows that parent, and forgets what led to the call")
 	c.hang(m, p, d)
 }

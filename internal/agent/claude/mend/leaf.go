@@ -33,10 +33,7 @@ func (c *Checker) wrongLeaf() {
 	if !lost {
 		return
 	}
-	d := c.add(&draft{about: full, always: true, Finding: finding.Finding{
-		Rule: faults.WrongLeaf, Impact: finding.Loses, Fix: finding.Exact,
-		Message: "the client begins before this record: what follows is not sent",
-	}})
+	d := c.find(full, faults.WrongLeaf, "the client begins before this record: what follows is not sent").anyway()
 	switch {
 	case full != inFront:
 		d.Message = "the client begins before a compaction: it sends neither the summary nor what follows it"
@@ -115,10 +112,8 @@ func (c *Checker) wrongTime() {
 	if latest == nil || !c.leadsOver(tip, latest) || !saysMore(tip, latest) {
 		return
 	}
-	d := c.add(&draft{about: tip, always: true, Finding: finding.Finding{
-		Rule: faults.WrongLeaf, Impact: c.worst(faults.OldAndNewer(finding.Loses, finding.Notes)), Fix: finding.StandIn,
-		Message: "versions up to 2.1.2 begin at the message with the latest time, which is not this one, the last: they do not send what comes after it",
-	}})
+	d := c.find(tip, faults.WrongLeaf, "versions up to 2.1.2 begin at the message with the latest time, which is not this one, the last: they do not send what comes after it").anyway()
+	d.Impact, d.Fix = c.worst(faults.OldAndNewer(finding.Loses, finding.Notes)), finding.StandIn
 	if latest.When != 0 {
 		c.setTime(tip, latest.When+1, d)
 		return
@@ -180,10 +175,8 @@ func (c *Checker) aheadOfTime(tip, latest *node) bool {
 	if at == nil || !saysMore(tip, at) {
 		return false
 	}
-	d := c.add(&draft{about: latest, also: []*node{tip}, always: true, Finding: finding.Finding{
-		Rule: faults.WrongLeaf, Impact: c.worst(faults.OldAndNewer(finding.Loses, finding.Notes)), Fix: finding.StandIn,
-		Message: "the record's time is later than those of all that follow: versions up to 2.1.2 begin at the message with the latest time, and do not send what comes after it",
-	}})
+	d := c.find(latest, faults.WrongLeaf, "the record's time is later than those of all that follow: versions up to 2.1.2 begin at the message with the latest time, and do not send what comes after it").anyway()
+	d.also, d.Impact, d.Fix = []*node{tip}, c.worst(faults.OldAndNewer(finding.Loses, finding.Notes)), finding.StandIn
 	c.setTime(latest, behind.When, d)
 	if c.chosen(d) {
 		latest.When = behind.When
@@ -216,10 +209,8 @@ func (c *Checker) laterBeside(tip, latest *node) bool {
 	if head.up == nil || !head.IsPrompt() || !saysMore(tip, head.up) {
 		return false
 	}
-	d := c.add(&draft{about: tip, always: true, Finding: finding.Finding{
-		Rule: faults.WrongLeaf, Impact: c.worst(faults.OldAndNewer(finding.Loses, finding.Notes)), Fix: finding.Exact,
-		Message: "versions up to 2.1.2 begin at the message with the latest time, a prompt of another client on a branch of its own: they do not send what ends with this record",
-	}})
+	d := c.find(tip, faults.WrongLeaf, "versions up to 2.1.2 begin at the message with the latest time, a prompt of another client on a branch of its own: they do not send what ends with this record").anyway()
+	d.Impact = c.worst(faults.OldAndNewer(finding.Loses, finding.Notes))
 	c.hang(head, tip, d)
 	return true
 }

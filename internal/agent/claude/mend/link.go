@@ -9,7 +9,6 @@ import (
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/agent/claude/reader"
-	"github.com/hist-cli/hist/internal/finding"
 )
 
 // link finds the parent of every record, and reports the records that name a wrong one or none.
@@ -249,10 +248,7 @@ func (c *Checker) ending() {
 	if c.leaf == "" || c.ids.get(c.leaf) != nil || c.opts.Live || len(c.nodes) == 0 || c.lostEnd() || c.lostLastPrompt() {
 		return
 	}
-	d := c.add(&draft{about: c.nodes[len(c.nodes)-1], always: true, Finding: finding.Finding{
-		Rule: faults.LostEnd, Impact: finding.Notes,
-		Message: "the record with which the session should end is not in the file: the client starts from the last one that is",
-	}})
+	d := c.find(c.nodes[len(c.nodes)-1], faults.LostEnd, "the record with which the session should end is not in the file: the client starts from the last one that is")
 	d.Pos, d.Offset, d.On = c.leafAt.Pos, c.leafAt.Offset, c.leafAt
 }
 

@@ -22,10 +22,8 @@ func (c *Checker) lostCallBefore(id string, children []*node) bool {
 	if last := c.lastOfAnswer(p); last != nil && c.leftBehind(orphan) {
 		p = last
 	}
-	d := c.add(&draft{about: orphan, Finding: finding.Finding{
-		Rule: faults.LostCall, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
-		Message: "the call that this output answers is not in the file: the client drops the output, too",
-	}})
+	d := c.find(orphan, faults.LostCall, "the call that this output answers is not in the file: the client drops the output, too")
+	d.Fix, d.Lost = finding.StandIn, 1
 	if c.oldTarget() {
 		d.Impact = finding.Rejects
 	}
@@ -172,10 +170,7 @@ func (c *Checker) forkedCalls() {
 		if output, _ := c.opts.Beside.Answer(n.Blocks[0].ID, n.UUID); output == nil || n.Side || n.UUID == "" || c.ids.get(n.UUID) != nil || c.ids.get(n.Parent) == nil {
 			continue
 		}
-		d := &draft{about: beside, Finding: finding.Finding{
-			Rule: faults.LostCall, Impact: finding.Loses, Fix: finding.Recovered,
-			Message: "a call that was made together with this one, and its output, are only in another file of the conversation: a fork has left them behind",
-		}}
+		d := usual(beside, faults.LostCall, "a call that was made together with this one, and its output, are only in another file of the conversation: a fork has left them behind")
 		if c.add(d); c.chosen(d) {
 			c.putBack(d, n, line, source, nil, beside, finding.After)
 			last[n.Msg] = n

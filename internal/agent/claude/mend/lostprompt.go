@@ -32,10 +32,8 @@ func (c *Checker) lostPromptBefore(id string, children []*node, p *node) bool {
 	if !c.promptStood(id, p, n) && (told.source == "" || !told.sure || !mayStandBehind(p, n)) {
 		return false
 	}
-	d := c.add(&draft{about: n, Finding: finding.Finding{
-		Rule: faults.LostPrompt, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
-		Message: "the prompt that this answers is not in the file: the client forgets it and everything above",
-	}})
+	d := c.find(n, faults.LostPrompt, "the prompt that this answers is not in the file: the client forgets it and everything above")
+	d.Fix, d.Lost = finding.StandIn, 1
 	if p == nil {
 		d.Message = "the first prompt is not in the file: the client begins without it"
 	}

@@ -20,10 +20,8 @@ func (c *Checker) lostResultBefore(id string, children []*node, p *node) bool {
 	if call == nil || n.Msg != "" && n.Msg == call.Msg || p != nil && p.Role == content.RoleUser {
 		return false
 	}
-	d := c.add(&draft{about: call, Finding: finding.Finding{
-		Rule: faults.LostResult, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
-		Message: "the output of this call is not in the file, and what follows depends on it: the client forgets everything above",
-	}})
+	d := c.find(call, faults.LostResult, "the output of this call is not in the file, and what follows depends on it: the client forgets everything above")
+	d.Fix, d.Lost = finding.StandIn, 1
 	if !c.restored(d, id, call, n) {
 		c.insertResult(d, call, callID, id, n, finding.Before)
 	}

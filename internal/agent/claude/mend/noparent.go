@@ -27,10 +27,7 @@ func (c *Checker) parentless(n *node) {
 	if markLost && !keepsLast(summary.Version) {
 		return // clients send the same without the mark
 	}
-	d := c.add(&draft{about: n, Finding: finding.Finding{
-		Rule: faults.NullParent, Impact: finding.Loses, Fix: finding.Exact,
-		Message: "a record in the middle of the session has no parent: the client forgets everything above it",
-	}})
+	d := c.find(n, faults.NullParent, "a record in the middle of the session has no parent: the client forgets everything above it")
 	if markLost { // the mark's id is not known
 		c.addBoundary(n, format.NewID("boundary", n.UUID), d)
 		return
@@ -138,10 +135,8 @@ func (c *Checker) lostText(id string, n *node) bool {
 		slices.ContainsFunc(c.dead, func(at session.Pos) bool { return p.Pos().Less(at) && at.Less(n.Pos()) }) {
 		return false
 	}
-	d := c.add(&draft{about: n, Finding: finding.Finding{
-		Rule: faults.BrokenParent, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
-		Message: "the record's parent is not in the file, nor is the text that should end the answer in front of it: that is lost",
-	}})
+	d := c.find(n, faults.BrokenParent, "the record's parent is not in the file, nor is the text that should end the answer in front of it: that is lost")
+	d.Fix, d.Lost = finding.StandIn, 1
 	m := format.Made{UUID: id, Parent: p.UUID, When: p.When + 1, Typ: "assistant", Message: format.Object{
 		"id": p.Msg, "type": "message", "role": "assistant", "model": "claude", "content": []format.Object{{"type": "text", "text": content.LostText}},
 		"stop_reason": "end_turn", "stop_sequence": nil, "usage": format.Object{"input_tokens": 0, "output_tokens": 0},
@@ -210,10 +205,8 @@ func (c *Checker) broken(children []*node) {
 		if c.opts.SubAgent && n.Version == tellsUnwritten && to != nil && to.IsPrompt() && n.Role == content.RoleAssistant {
 			continue
 		}
-		d := c.add(&draft{about: n, Finding: finding.Finding{
-			Rule: faults.BrokenParent, Impact: c.impactOf(n, to), Fix: finding.Exact,
-			Message: "the record's parent is not in the file", Gap: true,
-		}})
+		d := c.find(n, faults.BrokenParent, "the record's parent is not in the file")
+		d.Impact, d.Gap = c.impactOf(n, to), true
 		switch {
 		case to == nil:
 			d.Impact, d.Fix = finding.Notes, finding.NoFix

@@ -67,10 +67,7 @@ func (c *Checker) overtakenBy(mark, last, tip *node, mended int) (*node, int) {
 				continue
 			}
 		}
-		d := c.add(&draft{about: head, always: true, Finding: finding.Finding{
-			Rule: faults.LostBranch, Impact: finding.Loses, Fix: finding.Exact,
-			Message: "the history was compacted while another client continued here: the client sends nothing of this turn, and the summary does not mention it",
-		}})
+		d := c.find(head, faults.LostBranch, "the history was compacted while another client continued here: the client sends nothing of this turn, and the summary does not mention it").anyway()
 		if mended++; mended > maxBranches || c.stuckInFront(head, end, mark) {
 			d.Fix = finding.NoFix
 			continue
@@ -112,10 +109,7 @@ func (c *Checker) passedOver(tip *node) {
 		if !answered || head.AsksNothing || end == mark || !comesAfter(tip, mark) || c.rewound(head) || c.leftByChoice(mark) || c.stuckInFront(head, tip, mark) {
 			return
 		}
-		d := c.add(&draft{about: mark, always: true, Finding: finding.Finding{
-			Rule: faults.LostBranch, Impact: finding.Loses, Fix: finding.Exact,
-			Message: "another client continued from before this compaction, and the client follows it: it sends nothing of what came after the compaction",
-		}})
+		d := c.find(mark, faults.LostBranch, "another client continued from before this compaction, and the client follows it: it sends nothing of what came after the compaction").anyway()
 		if now := c.behindCompaction(d, head, tip, end); now != tip {
 			c.pointAt(d, now, false)
 		}

@@ -144,10 +144,8 @@ func (c *Checker) orphans() {
 			continue
 		}
 		p := m.up
-		d := c.add(&draft{about: m, Finding: finding.Finding{
-			Rule: faults.LostCall, Impact: c.worst(faults.OldAndNewer(finding.Rejects, finding.Loses)), Fix: finding.StandIn, Lost: 1,
-			Message: "the call that this output answers is not in the file: the client drops the output, too",
-		}})
+		d := c.find(m, faults.LostCall, "the call that this output answers is not in the file: the client drops the output, too")
+		d.Impact, d.Fix, d.Lost = c.worst(faults.OldAndNewer(finding.Rejects, finding.Loses)), finding.StandIn, 1
 		id := m.Source
 		if id == "" || c.ids.get(id) != nil {
 			id = format.NewID("call", m.UUID)
@@ -210,10 +208,8 @@ func (c *Checker) unanswered() {
 				}
 				continue
 			}
-			d := c.add(&draft{about: n, Finding: finding.Finding{
-				Rule: faults.LostResult, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
-				Message: "the output of this call is not in the file: the client drops the call, too",
-			}})
+			d := c.find(n, faults.LostResult, "the output of this call is not in the file: the client drops the call, too")
+			d.Fix, d.Lost = finding.StandIn, 1
 			if past {
 				d.also = []*node{next}
 			}
@@ -406,10 +402,8 @@ func (c *Checker) twiceAnswered() {
 				if m == kept || m.new != nil || m.dropped != nil || m.again || len(m.Blocks) != 1 {
 					continue
 				}
-				d := c.add(&draft{about: m, Finding: finding.Finding{
-					Rule: faults.DuplicateResult, Impact: c.worst(faults.OldAndNewer(finding.Rejects, finding.Notes)), Fix: finding.SetAside,
-					Message: "the call already has an output",
-				}})
+				d := c.find(m, faults.DuplicateResult, "the call already has an output")
+				d.Impact = c.worst(faults.OldAndNewer(finding.Rejects, finding.Notes))
 				if m == list[0] {
 					d.Impact = finding.Loses
 					d.Message = "a client that took the call for interrupted has said so here while another client ran it: this is sent, and not the real output"

@@ -170,10 +170,8 @@ func (c *Checker) grow(n *node) {
 func (c *Checker) lostBeside(id string, children []*node) bool {
 	n := children[0]
 	p, beside, op := c.placeOfLost(id, n)
-	d := &draft{about: n, Finding: finding.Finding{
-		Rule: faults.BrokenParent, Impact: finding.Loses, Fix: finding.Recovered,
-		Message: "the record's parent is not in the file: the client forgets everything above it",
-	}}
+	d := usual(n, faults.BrokenParent, "the record's parent is not in the file: the client forgets everything above it")
+	d.Fix = finding.Recovered
 	keeper := c.keeperOf(id)
 	if keeper != nil {
 		d = c.lacks(keeper, 1)
@@ -203,10 +201,8 @@ func (c *Checker) headBeside(id string, n, before *node) bool {
 	if len(way) == 0 {
 		return false
 	}
-	d := &draft{about: n, always: true, Finding: finding.Finding{
-		Rule: faults.BrokenParent, Impact: finding.Loses, Fix: finding.Recovered,
-		Message: c.endOf(way[0].source),
-	}}
+	d := usual(n, faults.BrokenParent, c.endOf(way[0].source)).anyway()
+	d.Fix = finding.Recovered
 	if !c.chosen(d) {
 		return false
 	}
@@ -274,10 +270,8 @@ func (c *Checker) filledBeside(n *node, d *draft) bool {
 // it, and its parent is in this file and has no children.
 func (c *Checker) lostEnd() bool {
 	last := c.nodes[len(c.nodes)-1]
-	d := &draft{about: last, always: true, Finding: finding.Finding{
-		Rule: faults.LostEnd, Impact: finding.Loses, Fix: finding.Recovered,
-		Message: "the record with which the session should end is not in the file: the client starts from the one before it",
-	}}
+	d := usual(last, faults.LostEnd, "the record with which the session should end is not in the file: the client starts from the one before it").anyway()
+	d.Impact, d.Fix = finding.Loses, finding.Recovered
 	if !c.chosen(d) {
 		return false
 	}

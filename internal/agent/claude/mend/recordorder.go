@@ -15,7 +15,7 @@ func (c *Checker) order() {
 	}
 	for _, n := range c.nodes {
 		if n.up != nil && n.new == nil && n.up.new == nil && !n.Side && n.up.index > n.index && len(n.moves) == 0 && n.HasMessage() && !opening(n.up) && !addedLate(n) && !n.up.retold && !c.overtakesCall(n) {
-			c.add(&draft{about: n, always: true, Finding: finding.Finding{Rule: faults.RecordOrder, Impact: finding.Notes, Message: "the record comes before its parent"}})
+			c.find(n, faults.RecordOrder, "the record comes before its parent")
 			return
 		}
 	}
@@ -51,10 +51,8 @@ func (c *Checker) inFrontOfMark() bool {
 	if !late && !slices.ContainsFunc(early, func(n *node) bool { return n.Sent() && !c.brought[n] }) {
 		return false // records that were just moved below the mark in the tree are moved in the file by the next pass
 	}
-	d := c.add(&draft{about: path[0], always: true, Finding: finding.Finding{
-		Rule: faults.RecordOrder, Impact: finding.Loses, Fix: finding.Exact,
-		Message: "records that followed the last compaction come before its mark: the client sends none of them",
-	}})
+	d := c.find(path[0], faults.RecordOrder, "records that followed the last compaction come before its mark: the client sends none of them").anyway()
+	d.Impact, d.Fix = finding.Loses, finding.Exact
 	move := func(n, beside *node, op finding.Op) {
 		from := n.Ref()
 		d.Edits = append(d.Edits, finding.Edit{At: n.Pos(), Op: finding.Remove, Moved: true}, finding.Edit{At: beside.Pos(), Op: op, New: finding.Content{From: &from}})

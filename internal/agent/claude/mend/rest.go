@@ -92,10 +92,8 @@ func (c *Checker) place(id string, front, behind *node) (*node, *draft) {
 	if next == nil && (behind != nil || front.first != nil) {
 		return nil, nil
 	}
-	d := &draft{about: front, always: true, Finding: finding.Finding{
-		Rule: faults.BrokenParent, Impact: finding.Loses, Fix: finding.Recovered,
-		Message: "only a part of the record after this one can be read: the client drops it",
-	}}
+	d := usual(front, faults.BrokenParent, "only a part of the record after this one can be read: the client drops it").anyway()
+	d.Fix = finding.Recovered
 	n, line, source := c.elsewhere(id)
 	if n == nil || source != evidence.PieceSource || !c.chosen(d) || !c.unsaid(n) || c.putBackUnder(id) {
 		return nil, nil

@@ -135,10 +135,8 @@ func (c *Checker) joinServed(call, output *node) {
 			return // parts of the answer stand among them
 		}
 	}
-	d := c.add(&draft{about: output, also: []*node{call}, Finding: finding.Finding{
-		Rule: faults.LateResult, Impact: finding.Rejects, Fix: finding.Exact,
-		Message: "something that the client wrote comes between a call of one of the API's own tools and its output: the API refuses every further request",
-	}})
+	d := c.find(output, faults.LateResult, "something that the client wrote comes between a call of one of the API's own tools and its output: the API refuses every further request")
+	d.also, d.Impact = []*node{call}, finding.Rejects
 	first := between[len(between)-1]
 	c.hang(from, first.up, d)
 	end, next := turnEnd(output), (*node)(nil)

@@ -97,6 +97,22 @@ func (c *Checker) sumUp() {
 	c.settle()
 }
 
+// usual is a draft of a finding with the impact and the fix that are usual for its rule.
+func usual(about *node, rule *finding.Rule, message string) *draft {
+	return &draft{about: about, Finding: finding.Finding{Rule: rule, Impact: rule.Impact, Fix: rule.Fix, Message: message}}
+}
+
+// anyway makes a finding count even if the record that it is about is not sent.
+func (d *draft) anyway() *draft {
+	d.always = true
+	return d
+}
+
+// find adds a finding about a record, with the usual impact and fix.
+func (c *Checker) find(about *node, rule *finding.Rule, message string) *draft {
+	return c.add(usual(about, rule, message))
+}
+
 // add keeps a finding about a record, to be settled at the end.
 func (c *Checker) add(d *draft) *draft {
 	if d.Pos.Line == 0 {

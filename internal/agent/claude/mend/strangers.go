@@ -181,10 +181,7 @@ func (c *Checker) leadsOn(own string) bool {
 }
 
 func (c *Checker) stranger(n *node) *draft {
-	return c.add(&draft{about: n, always: true, Finding: finding.Finding{
-		Rule: faults.OtherSession, Impact: finding.Loses, Fix: finding.SetAside,
-		Message: "records of another session are in the file: the client takes them for a part of this conversation, or begins at them; they are of " + n.Session,
-	}})
+	return c.find(n, faults.OtherSession, "records of another session are in the file: the client takes them for a part of this conversation, or begins at them; they are of "+n.Session).anyway()
 }
 
 // withoutStrangers makes the records that were removed unknown: what hung on them hangs on what they hung on, and the end of the session

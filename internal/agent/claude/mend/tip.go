@@ -6,7 +6,6 @@ import (
 	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
-	"github.com/hist-cli/hist/internal/finding"
 )
 
 // lastLink is the last record of the file that the newest client may begin at.
@@ -135,10 +134,7 @@ func (c *Checker) unknownLinks() {
 		for _, m := range skipped {
 			above[m] = p
 		}
-		d := c.add(&draft{about: bad, Finding: finding.Finding{
-			Rule: faults.UnknownLink, Impact: finding.Loses, Fix: finding.Exact,
-			Message: "the chain leads through a record of the type " + quoteType(bad.Typ) + ", which the client does not read: it forgets everything above",
-		}})
+		d := c.find(bad, faults.UnknownLink, "the chain leads through a record of the type "+quoteType(bad.Typ)+", which the client does not read: it forgets everything above")
 		c.hang(n, p, d)
 	}
 }

@@ -27,7 +27,7 @@ func (c *Checker) lastTurn() {
 		return // the finding about an unfinished call says as much
 	}
 	note := func(rule *finding.Rule, message string) {
-		c.add(&draft{about: last, always: true, Finding: finding.Finding{Rule: rule, Impact: finding.Notes, Message: message}})
+		c.find(last, rule, message)
 	}
 	switch {
 	case last.IsPrompt() && !last.AsksNothing:
@@ -57,9 +57,7 @@ func (c *Checker) reachable() {
 		damaged = damaged || d.Impact >= finding.Loses && (d.Rule.Family == "chain" || d.Rule.Family == "lost")
 	}
 	if s := c.Summary; damaged && s.Reached < s.Holding {
-		c.add(&draft{about: c.nodes[0], always: true, Finding: finding.Finding{
-			Rule: faults.Reachable, Impact: finding.Notes, Message: fmt.Sprintf("the client sends %d of the %d records that hold content", s.Reached, s.Holding),
-		}})
+		c.find(c.nodes[0], faults.Reachable, fmt.Sprintf("the client sends %d of the %d records that hold content", s.Reached, s.Holding))
 	}
 }
 
@@ -74,10 +72,8 @@ func (c *Checker) unfinished(n *node) {
 // closeCall writes an output for a call with which the session ends. Clients up to 2.1.215 drop the call otherwise, and the
 // oldest send it without an output, and so does a prompt that comes after it. It returns the output. The outputs of its answer are chained, because some clients follow one path only.
 func (c *Checker) closeCall(n *node, id string) *node {
-	d := c.add(&draft{about: n, Finding: finding.Finding{
-		Rule: faults.UnfinishedCall, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
-		Message: "the call was not answered: the client was stopped while it ran, and versions up to 2.1.215 drop the call without a word",
-	}})
+	d := c.find(n, faults.UnfinishedCall, "the call was not answered: the client was stopped while it ran, and versions up to 2.1.215 drop the call without a word")
+	d.Lost = 1
 	if !c.middleTarget() {
 		d.Message = "the call was not answered: the client was stopped while it ran, and a prompt was waiting for its end"
 	}

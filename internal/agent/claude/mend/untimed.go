@@ -6,7 +6,6 @@ import (
 	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
-	"github.com/hist-cli/hist/internal/finding"
 )
 
 // untimed gives a time to records that have none, if a client stumbles over that, and to those that hist closes.
@@ -25,10 +24,8 @@ func (c *Checker) untimed() {
 		if n.Side || !n.HasMessage() || !stumbles && !n.torn {
 			continue
 		}
-		d := c.add(&draft{about: n, always: stumbles, Finding: finding.Finding{
-			Rule: faults.MissingTime, Impact: finding.Blocks, Fix: finding.StandIn,
-			Message: "the record has no time: versions from 2.1.100 on, before 2.1.330, do not resume the session",
-		}})
+		d := c.find(n, faults.MissingTime, "the record has no time: versions from 2.1.100 on, before 2.1.330, do not resume the session")
+		d.always = stumbles
 		when, next := earlier+1, c.timedNear(n, 1)
 		switch {
 		case next != nil && (earlier == 0 || next.When < when): // the record in front may be another client's, and later

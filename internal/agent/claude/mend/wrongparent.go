@@ -39,7 +39,8 @@ func (c *Checker) cycles() {
 		if first.Parent == first.UUID {
 			message = "the record is its own parent"
 		}
-		d := c.add(&draft{about: first, Finding: finding.Finding{Rule: faults.ParentCycle, Impact: c.worst(faults.OldAndNewer(finding.Blocks, finding.Loses)), Fix: finding.Exact, Message: message}})
+		d := c.find(first, faults.ParentCycle, message)
+		d.Impact = c.worst(faults.OldAndNewer(finding.Blocks, finding.Loses))
 		if c.healed(first) == to && !slices.ContainsFunc(c.readers(), cutsElsewhere) {
 			d.Impact = c.worst(faults.OldAndNewer(finding.Blocks, finding.Notes))
 		}
@@ -186,10 +187,7 @@ func leads(from, to, round *node) bool {
 // laterParents reports the records that cutLater cut off, and hangs each on its likeliest parent in front of it.
 func (c *Checker) laterParents(cut []*node) {
 	for _, n := range cut {
-		d := c.add(&draft{about: n, Finding: finding.Finding{
-			Rule: faults.BrokenParent, Impact: finding.Loses, Fix: finding.Exact,
-			Message: "the record's parent was written after it: the client follows it, and forgets what came before this record",
-		}})
+		d := c.find(n, faults.BrokenParent, "the record's parent was written after it: the client follows it, and forgets what came before this record")
 		c.hang(n, c.before(n), d)
 		n.callParent("")
 	}
@@ -214,10 +212,8 @@ func (c *Checker) olderParents() {
 		if on == nil || asked == nil || on == asked || n.front.first != nil || !c.answersFront(n, on, asked) {
 			continue
 		}
-		d := c.add(&draft{about: n, also: []*node{asked}, Finding: finding.Finding{
-			Rule: faults.LostBranch, Impact: c.worst(faults.OldAndNewer(finding.Loses, collected(n, on, asked))), Fix: finding.Exact,
-			Message: "the record names an older one as its parent than what it follows: the client forgets what came between the two",
-		}})
+		d := c.find(n, faults.LostBranch, "the record names an older one as its parent than what it follows: the client forgets what came between the two")
+		d.also, d.Impact = []*node{asked}, c.worst(faults.OldAndNewer(finding.Loses, collected(n, on, asked)))
 		c.hang(n, n.front, d)
 	}
 }
@@ -257,10 +253,8 @@ func (c *Checker) overMarks() {
 		if last == nil || !leads(front, mark, n) || !leads(last, answerHead(n.up), mark) {
 			continue
 		}
-		d := c.add(&draft{about: n, also: []*node{front}, Finding: finding.Finding{
-			Rule: faults.LostBranch, Impact: finding.Loses, Fix: finding.Exact,
-			Message: "the record names one as its parent that was compacted before: the client sends nothing of the compaction and of what followed it",
-		}})
+		d := c.find(n, faults.LostBranch, "the record names one as its parent that was compacted before: the client sends nothing of the compaction and of what followed it")
+		d.also = []*node{front}
 		c.hang(n, front, d)
 	}
 }
