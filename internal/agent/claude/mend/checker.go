@@ -7,33 +7,25 @@ import (
 	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/evidence"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// Options are what is known about a session beside its bytes.
-type Options struct {
+// options are what is known about a session beside its bytes. The edits of a finding never rely on those of one that Mend does not allow.
+type options struct {
+	*check.Options
 	For      string           // the version of the client that will resume the session; "": the one that wrote it, and the newest known
 	Session  string           // the id in the file's name, "" if it has none
 	Beside   *evidence.Folder // where else parts of the session may be; nil: nowhere
-	Branch   string           // id, or its first digits, of a record on the branch that the client shall continue; "": the one that it would take
-	Chain    bool             // chain the outputs of parallel calls, so that old versions send them all
-	Live     bool             // a client is writing it now: an unfinished end is not damage
 	SubAgent bool             // the file is a sub-agent's own: all its records are marked so
 	Forked   bool             // and begins with what stands in the session's file
-	// Mend says which findings are mended; nil: all. The edits of a finding never rely on those of one that is not mended.
-	Mend func(*finding.Finding) bool
 }
 
 // Checker takes a session's records one by one, and reports at the end what is wrong with them.
 type Checker struct {
-	opts   Options
-	report func(finding.Finding)
-	// Amend adds edits to the normalizer's finding about a line; nil: they become findings of their own.
-	Amend func(line int64, change func(*finding.Finding))
-	// Reported returns all findings so far, the normalizer's included; nil: there are none to ask for.
-	Reported func() []finding.Finding
-
+	run  *check.Run
+	opts options
 	recordTree
 	sideRecords
 	brokenLines
@@ -45,10 +37,9 @@ type Checker struct {
 	Summary Summary
 }
 
-// New returns a checker that reports to the given function.
-func New(opts Options, report func(finding.Finding)) *Checker {
+func newChecker(run *check.Run, opts options) *Checker {
 	return &Checker{
-		opts: opts, report: report, proof: newProof(),
+		run: run, opts: opts, proof: newProof(),
 		verdict:     verdict{sentSet: &nodeSet{}}, // a file without a conversation sends nothing
 		recordTree:  recordTree{copies: map[session.Pos][]session.Pos{}, saidBefore: map[*node]*node{}},
 		sideRecords: sideRecords{snapshots: map[string]bool{}},
@@ -67,11 +58,8 @@ func (c *Checker) Record(rec *session.Record) {
 	if rec.Mended {
 		c.noteLed(rec)
 	}
-	c.records++
+	c.errors(rec)
 	c.last.Set(rec)
-	if c.first.Pos.Line == 0 {
-		c.first = c.last
-	}
 	if format.InTree(rec) {
 		c.treeRecord(rec)
 		return

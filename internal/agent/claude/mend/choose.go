@@ -18,7 +18,7 @@ const minBranch = 8
 func (c *Checker) chooseBranch() {
 	var named []*node
 	for _, n := range c.nodes {
-		if len(c.opts.Branch) >= minBranch && strings.HasPrefix(strings.ToLower(n.UUID), c.opts.Branch) && n.dropped == nil && !n.Side {
+		if len(strings.ToLower(c.opts.Branch)) >= minBranch && strings.HasPrefix(strings.ToLower(n.UUID), strings.ToLower(c.opts.Branch)) && n.dropped == nil && !n.Side {
 			named = append(named, n)
 		}
 	}
@@ -77,7 +77,7 @@ func (c *Checker) leftByChoice(head *node) bool {
 // chainParallel chains the outputs of parallel calls: the first hangs on the last call, each other one on the output before it.
 // Versions up to 2.1.2 follow one path only, and otherwise lose a call with its output; newer ones send the same either way.
 func (c *Checker) chainParallel() {
-	if !c.opts.Chain {
+	if !c.opts.ChainParallel {
 		return
 	}
 	c.lay()

@@ -57,13 +57,13 @@ func (c *Checker) worst(impact faults.ByVersion) finding.Impact {
 }
 
 // Settle adapts a finding of the normalizer to what the damage does to the clients that may read the session.
-func (a *adapter) Settle(f *finding.Finding) {
+func (c *Checker) Settle(f *finding.Finding) {
 	if f.Rule == normalize.TornTail || f.Rule == normalize.BadJSON {
-		a.trifled(f)
+		c.trifled(f)
 		return
 	}
 	if f.Rule == normalize.GluedRecords {
-		a.glued(f)
+		c.glued(f)
 		return
 	}
 	if !faults.HealsItself(f) {
@@ -71,9 +71,9 @@ func (a *adapter) Settle(f *finding.Finding) {
 	}
 	usual := f.Impact
 	f.Message, f.Impact = faults.Healed[f.Rule], finding.Notes
-	readers := a.readers()
+	readers := c.readers()
 	if f.Rule == normalize.NoFinalNewline { // what trims files is rarely their own client: who resumes decides, not who wrote
-		readers = []string{a.opts.For}
+		readers = []string{c.opts.For}
 	}
 	for _, version := range readers {
 		f.Impact = max(f.Impact, faults.ImpactIn(version, f.Rule))
@@ -100,8 +100,8 @@ func trifle(rec *session.Record) string {
 }
 
 // trifled lowers the impact of an unreadable line with which nothing of the conversation is lost: the client only shows less.
-func (a *adapter) trifled(f *finding.Finding) {
-	typ := a.trifles[f.Pos.Line]
+func (c *Checker) trifled(f *finding.Finding) {
+	typ := c.trifles[f.Pos.Line]
 	if typ == "" || f.Impact != finding.Loses {
 		return
 	}
@@ -145,13 +145,13 @@ func (c *Checker) leads(n *node) bool {
 }
 
 // glued says what clients make of a line that begins with a whole record, on which others follow.
-func (a *adapter) glued(f *finding.Finding) {
-	l, ok := a.led[f.Pos.Line]
+func (c *Checker) glued(f *finding.Finding) {
+	l, ok := c.led[f.Pos.Line]
 	if !ok {
 		return
 	}
 	some, all := false, true // of the clients that may read the session read the first record
-	for _, version := range a.readers() {
+	for _, version := range c.readers() {
 		reads := version == "" || !format.Before(version, firstThatLeads)
 		some, all = some || reads, all && reads
 	}

@@ -21,7 +21,7 @@ type cutKey struct {
 // same way, as when lines were written again. Closed and given new ids, they would be further parts of the answer, or second
 // outputs of the call.
 func (c *Checker) cutCopies() {
-	if len(c.cut) == 0 || c.Amend == nil {
+	if len(c.cut) == 0 {
 		return
 	}
 	cut := map[cutKey]*node{} // the whole record, nil until it is found
@@ -54,7 +54,7 @@ func (c *Checker) cutCopies() {
 			return false
 		}
 		delete(c.cut, n)
-		c.Amend(n.Pos().Line, func(f *finding.Finding) {
+		c.run.AmendFraming(n.Pos().Line, func(f *finding.Finding) {
 			if before, _, told := strings.Cut(f.Message, "; "); told {
 				f.Message = before + words + whole.Pos().String()
 			}

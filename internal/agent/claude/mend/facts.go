@@ -99,11 +99,10 @@ type callPairs struct {
 
 // fileFacts are about the file as a whole.
 type fileFacts struct {
-	first, last   finding.Ref // of the readable records
-	records       int
-	copied        int    // how many records are of types that a resume copies into a file of its own
-	written       string // the newest version that wrote a record
-	unsigned      *bool  // see neverSigned, once it is asked for
+	last          finding.Ref // of the readable records
+	copied        int64       // how many records are of types that a resume copies into a file of its own
+	written       string      // the newest version that wrote a record
+	unsigned      *bool       // see neverSigned, once it is asked for
 	unsignedTold  bool
 	moreThanEmpty map[*node]bool // see saysMore, of those it was asked for
 	endsForeign   *bool          // a model of another maker said the newest answer, once it is asked for
@@ -124,10 +123,6 @@ type verdict struct {
 
 // Summary is what is known of the session as a whole.
 type Summary struct {
-	Version string // the newest that wrote a record
-	Cwd     string
-	Branch  string
-	Session string // the id that its records name
 	// Seen is how many content blocks the client sends of the file as it is, Items how many once all is mended.
 	Seen, Items int64
 	// Holding is how many records hold content, Reached how many of them the client sends of the file as it is.

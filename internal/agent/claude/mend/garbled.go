@@ -35,7 +35,7 @@ const unreadable = "\ufffd"
 
 // noteGarbled keeps a prompt whose words contain such bytes, and what a record holds that NULs were taken out of.
 func (c *Checker) noteGarbled(rec *session.Record, n *node) {
-	if !rec.Mended && rec.Holed == 0 || c.Amend == nil || n.Side || !n.HasMessage() {
+	if !rec.Mended && rec.Holed == 0 || n.Side || !n.HasMessage() {
 		return
 	}
 	raw := format.Field(rec, format.FieldContent)
@@ -101,7 +101,7 @@ func (c *Checker) wordsAgain() {
 
 // fill puts words in place of garbled ones.
 func (c *Checker) fill(g garbled, words, source string) {
-	c.Amend(g.n.Pos().Line, func(f *finding.Finding) {
+	c.run.AmendFraming(g.n.Pos().Line, func(f *finding.Finding) {
 		if f.Rule != normalize.InvalidUTF8 && f.Rule != normalize.LoneSurrogate && f.Rule != normalize.RawControl && f.Rule != normalize.NULBytes {
 			return
 		}

@@ -61,7 +61,7 @@ func (c *Checker) noConversation() bool {
 		c.onlyAsked(&f)
 		f.Message += c.leftBeside()
 	}
-	c.report(f)
+	c.run.Report(f)
 	return true
 }
 
@@ -169,7 +169,7 @@ func (c *Checker) onlyStarted() bool {
 // onlyQueued says whether all that was written is that one prompt came into the queue, and may have left it: the client writes what it does
 // with it a moment later, so it was stopped before that. Of more, time has passed, and what was written then is lost.
 func (c *Checker) onlyQueued() bool {
-	if len(c.nodes) > 0 || len(c.echoes) != 1 || len(c.queued) != c.records || c.records > 2 || c.zeros || len(c.dead) > 0 || c.leftBeside() != "" {
+	if len(c.nodes) > 0 || len(c.echoes) != 1 || int64(len(c.queued)) != c.run.Records() || c.run.Records() > 2 || c.zeros || len(c.dead) > 0 || c.leftBeside() != "" {
 		return false
 	}
 	var asked finding.Finding
@@ -187,7 +187,8 @@ func (c *Checker) onlyAsked(f *finding.Finding) {
 	}
 	var list []prompt
 	said := map[string]bool{}
-	c.beside.Session.Words = cmp.Or(c.beside.Session.Words, c.opts.Session)
+	setting := c.beside
+	setting.Session.Words = cmp.Or(setting.Session.Words, c.opts.Session)
 	ask := func(words, source string, when int64, at session.Pos, op finding.Op) {
 		if typed(words) && !said[words] {
 			said[words] = true
@@ -236,7 +237,7 @@ func (c *Checker) onlyAsked(f *finding.Finding) {
 		if f.Fix = finding.Recovered; !strings.Contains(f.Source, p.source) {
 			f.Source = strings.TrimPrefix(f.Source+" and "+p.source, " and ")
 		}
-		f.Edits = append(f.Edits, finding.Edit{At: p.at, Op: p.op, New: finding.Content{Literal: m.JSON(c.beside)}})
+		f.Edits = append(f.Edits, finding.Edit{At: p.at, Op: p.op, New: finding.Content{Literal: m.JSON(setting)}})
 	}
 }
 
@@ -275,11 +276,11 @@ func (c *Checker) stub() bool {
 	if len(c.echoes) > 0 || len(c.dead) > 0 || c.zeros || c.opts.Beside == nil || !c.opts.Beside.Stray() {
 		return false
 	}
-	if c.records <= maxStub {
+	if c.run.Records() <= maxStub {
 		return true
 	}
-	if c.copied < c.records || len(c.snapshots) == 0 {
-		return c.copied == c.records
+	if c.copied < c.run.Records() || len(c.snapshots) == 0 {
+		return c.copied == c.run.Records()
 	}
 	for id := range c.snapshots {
 		if line, _ := c.opts.Beside.Record(id, func([]byte) bool { return true }); line != nil {

@@ -66,7 +66,7 @@ func (c *Checker) underAnotherID(n *node) bool {
 // wholeAgain replaces records that were cut off, or that lack a part, by the whole ones, if a fork or a copy of the session has them. They are found
 // by their id if it is left, by the missing id that fits, or as the recorded end of the session.
 func (c *Checker) wholeAgain() {
-	if len(c.cut) == 0 || c.opts.Beside == nil || c.Amend == nil {
+	if len(c.cut) == 0 || c.opts.Beside == nil {
 		return
 	}
 	missing := c.danglers()
@@ -92,7 +92,7 @@ func (c *Checker) wholeAgain() {
 		for i := range m.Blocks {
 			c.noteID(&m.Blocks[i])
 		}
-		c.Amend(n.Pos().Line, func(f *finding.Finding) {
+		c.run.AmendFraming(n.Pos().Line, func(f *finding.Finding) {
 			f.Fix, f.Source, f.Lost = finding.Recovered, source, 0
 			f.Edits = []finding.Edit{{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{{End: size, New: line}}}}
 		})

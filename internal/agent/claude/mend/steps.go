@@ -1,6 +1,7 @@
 package mend
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
@@ -12,16 +13,20 @@ import (
 // End does what needs all records, and reports. The steps of each phase are in the order in which they rely on each other. A
 // step that finds something changes the records as its repair would, so that later steps see them mended.
 func (c *Checker) End() {
-	c.Summary = Summary{Version: c.written, Cwd: c.beside.Cwd.Words, Branch: c.beside.Branch.Words, Session: c.beside.Session.Words}
-	if c.noConversation() {
-		return
+	if !c.noConversation() {
+		c.sortOut()
+		c.connect()
+		c.match()
+		c.goOn()
+		c.compacted()
+		c.sumUp()
 	}
-	c.sortOut()
-	c.connect()
-	c.match()
-	c.goOn()
-	c.compacted()
-	c.sumUp()
+	s := c.beside
+	c.run.SetHeader(session.Info{ID: cmp.Or(c.opts.Session, s.Session.Words), SessionID: s.Session.Words, CWD: s.Cwd.Words, Version: c.written, Branch: s.Branch.Words}, c.run.First().Pos)
+	c.misplaced()
+	if c.run.Records() == 0 && !c.opts.Fresh {
+		c.empty()
+	}
 }
 
 // sortOut settles which records there are. Parents are named by ids, so each record must have its own before parents are looked
@@ -210,10 +215,10 @@ func (c *Checker) settle() {
 			c.alone(d)
 		}
 		if c.partOfCut(d) {
-			c.Amend(d.about.Pos().Line, func(f *finding.Finding) { f.Edits = append(f.Edits, d.Edits...) })
+			c.run.AmendFraming(d.about.Pos().Line, func(f *finding.Finding) { f.Edits = append(f.Edits, d.Edits...) })
 			continue
 		}
-		c.report(d.Finding)
+		c.run.Report(d.Finding)
 	}
 }
 
@@ -241,4 +246,4 @@ func (c *Checker) beganWith(n *node) bool {
 
 // partOfCut says whether a finding only follows from a line's being cut off: then its edits are added to the finding about that
 // line.
-func (c *Checker) partOfCut(d *draft) bool { return d.about.torn && c.Amend != nil && d.follows() }
+func (c *Checker) partOfCut(d *draft) bool { return d.about.torn && d.follows() }

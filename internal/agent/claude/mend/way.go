@@ -186,11 +186,8 @@ func (c *Checker) seen(nodes []*node) int64 {
 
 // brokenFor are the lines whose record the newest client can't read.
 func (c *Checker) brokenFor() map[int64]bool {
-	if c.Reported == nil {
-		return nil
-	}
 	lines := map[int64]bool{}
-	for _, f := range c.Reported() {
+	for _, f := range c.run.Findings() {
 		if f.Framing && !(faults.HealsItself(&f) && faults.ImpactIn("", f.Rule) == finding.Notes) {
 			lines[f.Pos.Line] = true
 		}

@@ -20,97 +20,68 @@ import (
 // NewCheckers makes the one checker that sees the whole tree.
 func NewCheckers(run *check.Run) []check.Checker {
 	o := run.Options()
-	opts := Options{For: o.For[format.AgentName], Live: o.Live, Branch: strings.ToLower(o.Branch), Chain: o.ChainParallel, Mend: o.Mend, SubAgent: strings.HasPrefix(o.Name.Base, "agent-"), Forked: forked(o.Name.Base)}
+	opts := options{Options: o, For: o.For[format.AgentName], Session: o.Name.ThreadID, SubAgent: strings.HasPrefix(o.Name.Base, "agent-"), Forked: forked(o.Name.Base)}
 	if o.Path != "" {
 		opts.Beside = evidence.Open(o.Path, o.Text, o.Asked)
-		if id := strings.TrimSuffix(filepath.Base(o.Path), format.Extension); format.IsID(id) {
+		if id := strings.TrimSuffix(filepath.Base(o.Path), format.Extension); opts.Session == "" && format.IsID(id) {
 			opts.Session = id
 		}
 	}
-	if o.Name.ThreadID != "" {
-		opts.Session = o.Name.ThreadID
-	}
-	c := &adapter{run: run}
-	c.Checker = New(opts, run.Report)
-	c.Amend, c.Reported = run.AmendFraming, run.Findings
+	c := newChecker(run, opts)
 	if h, ok := run.History().(*History); ok {
-		h.of = c.Checker
+		h.of = c
 	}
 	return []check.Checker{c}
 }
 
-// adapter passes what the checker has found out on to the driver's run.
-type adapter struct {
-	*Checker
-	run *check.Run
-}
-
-// Record takes the next record, and notes the errors that the client has written among the messages.
-func (a *adapter) Record(rec *session.Record) {
-	a.Checker.Record(rec)
+// errors notes the errors that the client has written among the messages.
+func (c *Checker) errors(rec *session.Record) {
 	switch typ := format.Text(rec, format.FieldType); {
-	case format.IsTrue(rec, format.FieldSidechain) && !a.opts.SubAgent:
+	case format.IsTrue(rec, format.FieldSidechain) && !c.opts.SubAgent:
 	case string(typ) == "assistant" && format.IsTrue(rec, format.FieldAPIError):
 		words, _ := format.Words{}.Message(rec)
 		details := gjson.GetBytes(rec.Raw, "errorDetails").String() // the API's words, where the client has its own for them
-		a.run.Refused([]byte(words+"\n"+details), finding.RefOf(rec), false)
+		c.run.Refused([]byte(words+"\n"+details), finding.RefOf(rec), false)
 	case string(typ) == "assistant" && string(format.Text(rec, format.FieldModel)) != format.Synthetic, string(format.Text(rec, format.FieldSubtype)) == "compact_boundary":
-		a.run.Answered()
+		c.run.Answered()
 	}
 }
 
-// End settles the session.
-func (a *adapter) End() {
-	a.Checker.End()
-	s := a.Summary
-	id := a.opts.Session
-	if id == "" {
-		id = s.Session
-	}
-	a.run.SetHeader(session.Info{ID: id, SessionID: s.Session, CWD: s.Cwd, Version: s.Version, Branch: s.Branch}, a.first.Pos)
-	a.astray()
-	if a.run.Records() > 0 || a.run.Options().Fresh {
-		return
-	}
-	empty := finding.Finding{
+// empty reports a file without a record.
+func (c *Checker) empty() {
+	f := finding.Finding{
 		Rule: normalize.EmptyFile, Impact: finding.Blocks, Pos: session.Pos{Line: 1},
 		Message: "the file holds no record: the client finds no conversation in it; look for a backup or a fork",
 	}
-	if a.stray() {
-		empty.Impact, empty.Message = finding.Notes, "the file is empty: a resume of another session has left it, and the client finds no conversation in it"
+	// A file of NULs or of unreadable lines once held something.
+	if c.opts.Beside != nil && !c.zeros && len(c.dead) == 0 && c.opts.Beside.Stray() {
+		f.Impact, f.Message = finding.Notes, "the file is empty: a resume of another session has left it, and the client finds no conversation in it"
 	} else {
-		a.onlyAsked(&empty)
+		c.onlyAsked(&f)
 	}
-	if empty.Edits == nil {
-		a.run.Withdraw(func(f *finding.Finding) bool { return f.Framing && f.Impact > finding.Notes }) // to mend it would leave no record
+	if f.Edits == nil {
+		c.run.Withdraw(func(f *finding.Finding) bool { return f.Framing && f.Impact > finding.Notes }) // to mend it would leave no record
 	}
-	a.run.Report(empty)
+	c.run.Report(f)
 }
 
-// astray reports a conversation that lies where no client looks for it.
-func (a *adapter) astray() {
-	o := a.run.Options()
-	if o.Home == "" || o.Path == "" || a.Summary.Seen == 0 {
+// misplaced reports a conversation that lies where no client looks for it.
+func (c *Checker) misplaced() {
+	if c.opts.Home == "" || c.opts.Path == "" || c.Summary.Seen == 0 {
 		return
 	}
-	says, elsewhere := home.Astray(o.Home, o.Path, a.Summary.Cwd)
+	says, elsewhere := home.Astray(c.opts.Home, c.opts.Path, c.beside.Cwd.Words)
 	if says == "" {
 		return
 	}
 	f := finding.Finding{Rule: faults.Misplaced, Impact: finding.Blocks, Pos: session.Pos{Line: 1}, Message: says}
-	if o.Asked != nil {
-		o.Asked()
+	if c.opts.Asked != nil {
+		c.opts.Asked()
 	}
 	if elsewhere != "" {
 		f.Impact, f.Message = finding.Notes, says+"; it resumes "+elsewhere
 	}
-	a.run.Report(f)
-}
-
-// stray says whether an empty file is what a resume leaves beside the session that it continues. A file of NULs or of
-// unreadable lines is not: it once held something.
-func (a *adapter) stray() bool {
-	return a.opts.Beside != nil && !a.zeros && len(a.dead) == 0 && a.opts.Beside.Stray()
+	c.run.Report(f)
 }
 
 // History is what the client sends of a session, as the checker found out.
