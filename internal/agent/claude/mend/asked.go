@@ -32,8 +32,7 @@ func (c *Checker) hashesOf(i int) (hashes []string) {
 			continue
 		}
 		if kept := int(v.Get("keep").Int()); kept < need {
-			var tail []string
-			v.Get("tail").ForEach(func(_, h gjson.Result) bool { tail = append(tail, h.Str); return true })
+			tail := hashesIn(v.Get("tail"))
 			hashes = append(tail[:min(len(tail), need-kept)], hashes...)
 			need = kept
 		}
@@ -43,6 +42,14 @@ func (c *Checker) hashesOf(i int) (hashes []string) {
 	}
 	if need != 0 {
 		return nil
+	}
+	return hashes
+}
+
+// hashesIn are the hashes in a list.
+func hashesIn(list gjson.Result) (hashes []string) {
+	for _, h := range list.Array() {
+		hashes = append(hashes, h.String())
 	}
 	return hashes
 }

@@ -138,9 +138,6 @@ func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
 		return tip
 	}
 	c.hang(head, tip, d)
-	if c.ids.get(c.leaf) != nil && !under(end, c.ids.get(c.leaf)) {
-		c.pointAt(d, end, false)
-	}
 	return end
 }
 

@@ -299,13 +299,9 @@ func (c *Checker) renamePair(n *node, b *content.Block, shared *outputs) {
 	d.Edits = append(d.Edits, renamed(n, b, id))
 	n.Name(b, id)
 	c.calls()[id] = n
-	for i, m := range shared.of[n] {
-		if shared.moved[m] {
-			continue
-		}
-		shared.moved[m], shared.of[n] = true, shared.of[n][i+1:]
-		c.rename(d, m, old, id)
-		return
+	if list := shared.of[n]; len(list) > 0 {
+		shared.moved[list[0]], shared.of[n] = true, list[1:]
+		c.rename(d, list[0], old, id)
 	}
 }
 

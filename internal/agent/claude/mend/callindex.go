@@ -68,27 +68,21 @@ const firstSiblings = "2.1.0"
 func (n *node) chains() bool { return n.Version != "" && format.Before(n.Version, firstSiblings) }
 
 // chainEnd is what the next output would hang on in such a chain: the last record, before a place among the records, of the
-// answer with the call, of its outputs, or of what their tools said. whole says that nothing else stands in between.
+// answer with the call or of its outputs. whole says that nothing else stands in between.
 func (c *Checker) chainEnd(call *node, until int) (end *node, whole bool) {
 	end = call
-	said, answered := end, false
 	from := call.index + 1
 	for _, m := range c.nodes[from:max(from, min(until, call.index+maxSiblings, len(c.nodes)))] {
 		switch {
 		case m.Side || m.dropped != nil:
 			continue
-		case m.Role == content.RoleResult:
-			answered = true
-		case m.Role == content.RoleAssistant && m.Msg == call.Msg && m.Msg != "":
-		case answered && (m.Role == content.RoleUser || m.Role == content.RoleLink): // a tool says something only behind an output
-			said = m
-			continue
+		case m.Role == content.RoleResult, m.Role == content.RoleAssistant && m.Msg == call.Msg && m.Msg != "":
+			end = m
 		default:
 			return end, false
 		}
-		end, said = m, m
 	}
-	return said, true
+	return end, true
 }
 
 // intoChain inserts an output that hist wrote into a chain, above the answer's other outputs and what follows them.

@@ -131,12 +131,9 @@ func (c *Checker) cutCompaction() {
 		if mark.Role != content.RoleBoundary || mark.new != nil {
 			return
 		}
-		last := c.beforeCompaction(mark)
-		if last == nil || under(last, mark) {
+		if c.reopen(mark, "nothing follows this mark of a compaction, not even the summary: the model is sent nothing of what was compacted") == nil {
 			return
 		}
-		d := c.find(mark, faults.LostSummary, "nothing follows this mark of a compaction, not even the summary: the model is sent nothing of what was compacted").anyway()
-		c.dropMark(mark, last, d)
 	}
 }
 
@@ -161,7 +158,7 @@ func (c *Checker) noSummary() {
 	for _, mark := range c.nodes {
 		if unsummarized(mark) && c.sentNow().has(mark) {
 			for mark != nil && unsummarized(mark) {
-				mark = c.reopen(mark)
+				mark = c.reopen(mark, "no summary follows this mark of a compaction: the model is sent nothing of what was compacted")
 			}
 		}
 	}
@@ -169,13 +166,12 @@ func (c *Checker) noSummary() {
 
 // reopen removes the mark of a compaction that has no summary, and returns the record with which what is sent then begins; nil
 // if the mark must stay.
-func (c *Checker) reopen(mark *node) *node {
+func (c *Checker) reopen(mark *node, message string) *node {
 	last := c.beforeCompaction(mark)
 	if last == nil || under(last, mark) || !saysAnything(last) {
 		return nil
 	}
-	d := c.find(mark, faults.LostSummary, "no summary follows this mark of a compaction: the model is sent nothing of what was compacted").anyway()
-	c.dropMark(mark, last, d)
+	c.dropMark(mark, last, c.find(mark, faults.LostSummary, message).anyway())
 	for last.up != nil && last.Role != content.RoleBoundary {
 		last = last.up
 	}

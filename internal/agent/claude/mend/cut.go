@@ -135,8 +135,5 @@ func (c *Checker) idFor(i int, missing map[string]int) string {
 	if at < len(c.missingIDs) && strings.HasPrefix(c.missingIDs[at], begun) && c.ids.get(c.missingIDs[at]) == nil {
 		return c.missingIDs[at]
 	}
-	if strings.HasPrefix(c.leaf, begun) && c.ids.get(c.leaf) == nil {
-		return c.leaf
-	}
 	return ""
 }

@@ -232,14 +232,7 @@ func (c *Checker) madeUp(n *node, f *content.Fault) bool {
 		return false
 	}
 	return slices.ContainsFunc(c.results()[n.Blocks[i].ID], func(m *node) bool {
-		return m.NoSuch != "" && strings.HasPrefix(m.NoSuch, n.Blocks[i].Name) && c.modelSpoke(m.index+1)
-	})
-}
-
-// modelSpoke says whether a model has answered soon behind a place among the records.
-func (c *Checker) modelSpoke(from int) bool {
-	return slices.ContainsFunc(c.nodes[min(from, len(c.nodes)):min(len(c.nodes), from+maxSiblings)], func(m *node) bool {
-		return m.Role == content.RoleAssistant && !m.Side && !m.Synthetic && !m.Filler
+		return m.NoSuch != "" && strings.HasPrefix(m.NoSuch, n.Blocks[i].Name)
 	})
 }
 

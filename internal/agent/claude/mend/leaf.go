@@ -115,7 +115,7 @@ func (c *Checker) wrongTime() {
 	d := c.find(tip, faults.WrongLeaf, "versions up to 2.1.2 begin at the message with the latest time, which is not this one, the last: they do not send what comes after it").anyway()
 	d.Impact, d.Fix = c.worst(faults.OldAndNewer(finding.Loses, finding.Notes)), finding.StandIn
 	if latest.When != 0 {
-		c.setTime(tip, latest.When+1, d)
+		d.Edits = append(d.Edits, tip.timed(latest.When+1))
 		return
 	}
 	for _, n := range c.nodes { // for these clients, a message without a time is neither earlier nor later than others, so all need one
@@ -139,12 +139,8 @@ func (c *Checker) latest(tip *node) *node {
 	return latest
 }
 
-// leadsOver says whether the way up from the tip leads to a record, to the call of that where it is an output off the path, or over
-// compactions to what was compacted.
+// leadsOver says whether the way up from the tip leads to a record, or over compactions to what was compacted.
 func (c *Checker) leadsOver(tip, n *node) bool {
-	if c.besideCall(n) {
-		n = n.up
-	}
 	for marks := 0; tip != nil && marks <= maxMarks; marks++ {
 		if under(tip, n) {
 			return true
@@ -177,7 +173,7 @@ func (c *Checker) aheadOfTime(tip, latest *node) bool {
 	}
 	d := c.find(latest, faults.WrongLeaf, "the record's time is later than those of all that follow: versions up to 2.1.2 begin at the message with the latest time, and do not send what comes after it").anyway()
 	d.also, d.Impact, d.Fix = []*node{tip}, c.worst(faults.OldAndNewer(finding.Loses, finding.Notes)), finding.StandIn
-	c.setTime(latest, behind.When, d)
+	d.Edits = append(d.Edits, latest.timed(behind.When))
 	if c.chosen(d) {
 		latest.When = behind.When
 	}

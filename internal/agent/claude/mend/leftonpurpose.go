@@ -103,15 +103,7 @@ func byWords(c *Checker, b *sideBranch) fate {
 	if b.rival.Role != content.RoleUser || !b.rival.Meta {
 		return undecided
 	}
-	for n := b.end; n != nil; n = n.up {
-		if n.HasMessage() && (n.Role != content.RoleAssistant || c.saysMore(n)) {
-			return undecided
-		}
-		if n == b.head {
-			break
-		}
-	}
-	return leftBehind
+	return leftIf(!b.end.upTo(b.head, func(n *node) bool { return n.HasMessage() && (n.Role != content.RoleAssistant || c.saysMore(n)) }))
 }
 
 // byCopy is certain that nothing is lost with a branch if all its messages are sent in its place, byte for byte: a program that keeps the
@@ -138,48 +130,14 @@ func byCopy(_ *Checker, b *sideBranch) fate {
 
 // byPartsAnew is certain that nothing is lost with a branch if each of its messages was written anew on the way to the tip.
 func byPartsAnew(c *Checker, b *sideBranch) fate {
-	for n := b.end; n != nil; n = n.up {
-		if n.HasMessage() && !b.trunk.hasAnew(c, n) {
-			return undecided
-		}
-		if n == b.head {
-			break
-		}
-	}
-	return leftBehind
+	return leftIf(!b.end.upTo(b.head, func(n *node) bool { return n.HasMessage() && !b.trunk.hasAnew(c, n) }))
 }
 
-// hasAnew says whether a record was written anew on the trunk, with its time, or with others at one moment.
+// hasAnew says whether a record was written anew on the trunk, with its time.
 func (t *trunk) hasAnew(c *Checker, n *node) bool {
 	all := c.times()
 	at := sort.Search(len(all), func(i int) bool { return all[i].When >= n.When })
-	same := func(m *node) bool { return samePart(n, m) && t.holds(m) }
-	if slices.ContainsFunc(all[at:min(len(all), at+maxSiblings)], same) {
-		return true
-	}
-	if t.anew == nil {
-		t.anew = map[string]*node{}
-		for p := t.tip; p != nil; p = p.up {
-			if p.anew {
-				t.anew[p.part()] = p
-			}
-		}
-	}
-	m := t.anew[n.part()]
-	return m != nil && samePart(n, m)
-}
-
-// part names the part of the conversation that a record holds: see samePart.
-func (n *node) part() string {
-	switch {
-	case n.Role == content.RoleAssistant:
-		return "answer " + n.Msg
-	case n.Role == content.RoleResult && len(n.Blocks) > 0:
-		return "output " + n.Blocks[0].ID
-	case n.first != nil:
-		return "prompt " + n.first.Msg
-	}
-	return ""
+	return slices.ContainsFunc(all[at:min(len(all), at+maxSiblings)], func(m *node) bool { return samePart(n, m) && t.holds(m) })
 }
 
 // byChoice is certain that a branch was left if a user of the client, or of hist, named another record to go on from.
@@ -237,7 +195,7 @@ func bySecondOutput(_ *Checker, b *sideBranch) fate { return lostIf(answersAgain
 // byAnswerBegunAnew decides if an answer is sent instead, or something that nobody said. A client may begin an answer anew, but
 // only before the next prompt.
 func byAnswerBegunAnew(c *Checker, b *sideBranch) fate {
-	if b.prompt.Role == content.RoleAssistant && c.asks(b.head, b.end) {
+	if b.prompt.Role == content.RoleAssistant && asks(b.head, b.end) {
 		return lostToOther
 	}
 	neither := !b.prompt.IsPrompt() && b.prompt.Role != content.RoleAssistant
@@ -372,21 +330,20 @@ func (c *Checker) unfinishedAnswer(head, end *node) bool {
 
 // answered says whether the model says or calls anything on the way up from the end of a branch to its head.
 func answered(head, end *node) bool {
-	for n := end; n != nil; n = n.up {
-		if n.Role == content.RoleAssistant && n.speaks() && slices.ContainsFunc(n.Blocks, func(b content.Block) bool { return b.Kind != content.BlockThinking }) {
-			return true
-		}
-		if n == head {
-			break
-		}
-	}
-	return false
+	return end.upTo(head, func(n *node) bool {
+		return n.Role == content.RoleAssistant && n.speaks() && slices.ContainsFunc(n.Blocks, func(b content.Block) bool { return b.Kind != content.BlockThinking })
+	})
 }
 
 // asks says whether there is a prompt on the way up from the end of a branch to its head.
-func (c *Checker) asks(head, end *node) bool {
-	for n := end; n != nil; n = n.up {
-		if n.IsPrompt() && !n.AsksNothing {
+func asks(head, end *node) bool {
+	return end.upTo(head, func(n *node) bool { return n.IsPrompt() && !n.AsksNothing })
+}
+
+// upTo says whether something holds of a record, or of one on the way up from it to another, that included.
+func (n *node) upTo(head *node, holds func(*node) bool) bool {
+	for ; n != nil; n = n.up {
+		if holds(n) {
 			return true
 		}
 		if n == head {

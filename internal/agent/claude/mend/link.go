@@ -168,21 +168,10 @@ func (c *Checker) tie() {
 // times are the records of the main conversation, sorted by their times.
 func (c *Checker) times() []*node {
 	if c.byTime == nil {
-		c.byTime = byTime(c.nodes, func(n *node) bool { return !n.Side })
+		c.byTime = slices.DeleteFunc(slices.Clone(c.nodes), func(n *node) bool { return n.Side })
+		slices.SortStableFunc(c.byTime, func(a, b *node) int { return cmp.Compare(a.When, b.When) })
 	}
 	return c.byTime
-}
-
-// byTime returns those records that count, sorted by their times.
-func byTime(nodes []*node, counts func(*node) bool) []*node {
-	list := make([]*node, 0, len(nodes))
-	for _, n := range nodes {
-		if counts(n) {
-			list = append(list, n)
-		}
-	}
-	slices.SortStableFunc(list, func(a, b *node) int { return cmp.Compare(a.When, b.When) })
-	return list
 }
 
 // firstOfTree is the record with which the conversation begins: the first of the file if its parent is not there, else the

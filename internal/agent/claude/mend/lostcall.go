@@ -83,7 +83,7 @@ func (c *Checker) orphanFrom(n *node, id string) *node {
 // rebuildCall writes a lost call anew, with what its output shows of it.
 func (c *Checker) rebuildCall(d *draft, result *node, id string, p, beside *node) {
 	name, input, known := c.callFrom(result)
-	msg := "msg_" + format.NewID("message", id)[:8] + "hist"
+	msg := evidence.AnswerID(id)
 	if next := c.sameAnswer(beside, id); next != "" {
 		msg = next
 	} else if p != nil && p.Role == content.RoleAssistant && p.Msg != "" && p.Stop != "end_turn" && !p.Synthetic && !p.Filler {
@@ -113,11 +113,8 @@ func (c *Checker) rebuildCall(d *draft, result *node, id string, p, beside *node
 	if known {
 		d.Source += c.provedAmong("assistant", c.answerRecords(msg, beside.index), block)
 	}
-	m := format.Made{UUID: id, Parent: parent, When: when, Typ: "assistant", Message: format.Object{
-		"id": msg, "type": "message", "role": "assistant", "model": "claude", "stop_reason": "tool_use", "stop_sequence": nil,
-		"usage":   format.Object{"input_tokens": 0, "output_tokens": 0},
-		"content": []any{block},
-	}}
+	m := format.Made{UUID: id, Parent: parent, When: when, Typ: "assistant", Message: evidence.AnswerOf([]any{block}, "tool_use")}
+	m.Message["id"] = msg
 	n := c.insert(d, m, beside, finding.Before)
 	n.Msg = msg
 	c.calls()[callID] = n

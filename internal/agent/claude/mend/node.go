@@ -93,7 +93,6 @@ type mending struct {
 	dropped *draft       // the finding that removes it
 	new     *format.Made // set if hist wrote the record
 	edit    placed
-	clock   placed // of the time that it was given
 
 	again    bool // a copy of an earlier record under another id, in a conversation that was written anew
 	anew     bool // one of the records that a client has written once more at one moment, behind an answer that had come in one piece

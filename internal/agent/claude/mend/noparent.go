@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
+	"github.com/hist-cli/hist/internal/agent/claude/evidence"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/finding"
@@ -12,9 +13,6 @@ import (
 
 // parentless reports a record in the middle of the session that names no parent.
 func (c *Checker) parentless(n *node) {
-	if len(n.moves) > 0 {
-		return
-	}
 	p := c.before(n)
 	for p != nil && c.unread(p) { // a record that no client reads can't be the parent
 		p = p.up
@@ -137,10 +135,8 @@ func (c *Checker) lostText(id string, n *node) bool {
 	}
 	d := c.find(n, faults.BrokenParent, "the record's parent is not in the file, nor is the text that should end the answer in front of it: that is lost")
 	d.Fix, d.Lost = finding.StandIn, 1
-	m := format.Made{UUID: id, Parent: p.UUID, When: p.When + 1, Typ: "assistant", Message: format.Object{
-		"id": p.Msg, "type": "message", "role": "assistant", "model": "claude", "content": []format.Object{{"type": "text", "text": content.LostText}},
-		"stop_reason": "end_turn", "stop_sequence": nil, "usage": format.Object{"input_tokens": 0, "output_tokens": 0},
-	}}
+	m := format.Made{UUID: id, Parent: p.UUID, When: p.When + 1, Typ: "assistant", Message: evidence.AnswerOf([]format.Object{{"type": "text", "text": content.LostText}}, "end_turn")}
+	m.Message["id"] = p.Msg
 	c.insert(d, m, p, finding.After).Msg = p.Msg
 	return true
 }

@@ -98,15 +98,12 @@ func (c *Checker) passedOver(tip *node) {
 			continue
 		}
 		_, answered := c.branchEnd(mark)
-		end := c.newestBelow(mark)
+		end := c.latestBelow(mark)
 		head := c.wentOnInFront(t, mark, end)
 		if head != nil {
 			head = c.movableBehind(head, tip, end)
 		}
-		if head == nil {
-			return
-		}
-		if !answered || head.AsksNothing || end == mark || !comesAfter(tip, mark) || c.rewound(head) || c.leftByChoice(mark) || c.stuckInFront(head, tip, mark) {
+		if head == nil || !answered || head.AsksNothing || end.index <= mark.index || !comesAfter(tip, mark) || c.rewound(head) || c.leftByChoice(mark) || c.stuckInFront(head, tip, mark) {
 			return
 		}
 		d := c.find(mark, faults.LostBranch, "another client continued from before this compaction, and the client follows it: it sends nothing of what came after the compaction").anyway()
@@ -238,8 +235,5 @@ func (c *Checker) behindCompaction(d *draft, head, end, tip *node) *node {
 		return tip
 	}
 	c.hang(head, tip, d)
-	if c.ids.get(c.leaf) != nil && !under(end, c.ids.get(c.leaf)) {
-		c.pointAt(d, end, false)
-	}
 	return end
 }

@@ -156,11 +156,7 @@ func (c *Checker) orphans() {
 		if !c.restored(d, id, p, m) {
 			c.rebuildCall(d, m, id, p, m)
 		}
-		call := c.ids.get(id)
-		if call.up != p { // the parent that a restored record names may hang on the output
-			c.hang(call, p, d)
-		}
-		c.hang(m, call, d)
+		c.hang(m, c.ids.get(id), d)
 	}
 }
 
@@ -228,7 +224,7 @@ func (c *Checker) brokeOff(call, next *node, known map[*node]bool) bool {
 	}
 	broke, ok := known[next]
 	if !ok {
-		broke = next.up.Stop == "" && c.noneRan(next.up)
+		broke = next.up.Stop == ""
 		known[next] = broke
 	}
 	return broke
@@ -276,18 +272,6 @@ func (c *Checker) wentPast(call *node) *node {
 		}
 	}
 	return nil
-}
-
-// noneRan says whether no call has an output, of the answer whose last record is end.
-func (c *Checker) noneRan(end *node) bool {
-	for m := end; m != nil && m.Role == content.RoleAssistant && m.Msg == end.Msg; m = m.up {
-		for id := range m.Each(content.BlockCall) {
-			if len(c.results()[id]) > 0 {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // gap is a place where an answer ends and something else follows.

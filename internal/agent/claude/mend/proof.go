@@ -256,40 +256,46 @@ const (
 // provedAmong is words for the report if the client has sent a message that consists of the blocks of some records and one more
 // block, in whatever place; "" if that can't be shown. It is tried with and without thinking.
 func (c *Checker) provedAmong(role string, records []*node, block format.Object) string {
-	if len(c.proof.sent) == 0 || c.opts.Beside == nil || len(records) > maxPlaces {
+	if len(c.proof.sent) == 0 || len(records) > maxPlaces || slices.ContainsFunc(records, func(n *node) bool { return n.mended || n.new != nil }) {
 		return ""
 	}
-	var all, bare [][]byte
-	for _, n := range records {
-		line := c.opts.Beside.Line(n.Offset)
-		if line == nil || n.mended || n.new != nil {
-			return ""
-		}
-		i := 0
-		gjson.GetBytes(line, "message.content").ForEach(func(_, b gjson.Result) bool {
-			all = append(all, []byte(b.Raw))
-			if i < len(n.Blocks) && n.Blocks[i].Kind != content.BlockThinking {
-				bare = append(bare, []byte(b.Raw))
-			}
-			i++
-			return true
-		})
+	all, bare, ok := c.blocksOf(records)
+	if !ok {
+		return ""
 	}
 	for _, parts := range [][][]byte{all, bare} {
 		for at := range min(len(parts)+1, maxPlaces) {
-			content := []byte("[")
-			for i, part := range slices.Insert(slices.Clone(parts), at, block.JSON()) {
-				if i > 0 {
-					content = append(content, ',')
-				}
-				content = append(content, part...)
-			}
-			if c.proof.proves(role, append(content, ']')) {
+			if c.proof.proves(role, listOf(slices.Insert(slices.Clone(parts), at, block.JSON()))) {
 				return provedWords
 			}
 		}
 	}
 	return ""
+}
+
+// blocksOf are the blocks of some records as they stand in the file, and those of them that are no thinking; ok is false if a record can't be
+// read again.
+func (c *Checker) blocksOf(records []*node) (all, bare [][]byte, ok bool) {
+	ok = true
+	for _, n := range records {
+		var line []byte
+		if c.opts.Beside != nil {
+			line = c.opts.Beside.Line(n.Offset)
+		}
+		ok = ok && line != nil
+		for i, b := range evidence.ContentBlocks(gjson.GetBytes(line, "message.content")) {
+			all = append(all, []byte(b.Raw))
+			if i < len(n.Blocks) && n.Blocks[i].Kind != content.BlockThinking {
+				bare = append(bare, []byte(b.Raw))
+			}
+		}
+	}
+	return all, bare, ok
+}
+
+// listOf is a JSON array of some values.
+func listOf(values [][]byte) []byte {
+	return slices.Concat([]byte("["), bytes.Join(values, []byte(",")), []byte("]"))
 }
 
 // answerRecords are the records of an answer near a place of the file.

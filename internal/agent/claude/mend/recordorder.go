@@ -36,19 +36,17 @@ func (c *Checker) inFrontOfMark() bool {
 	for n := tip; n != mark; n = n.up {
 		path = append(path, n)
 	}
-	first := path[len(path)-1] // it must stand behind the mark, like all the others
-	late := first.index < mark.index
 	kept := map[*node]bool{}
 	for list, _ := keptBy(mark, &c.ids); len(list) > 0; list = list[1:] {
 		kept[list[0]] = true
 	}
 	var early []*node // parents first
 	for _, n := range slices.Backward(path) {
-		if n.new == nil && n.index < min(mark.index, first.index) && !kept[n] {
+		if n.new == nil && n.index < mark.index && !kept[n] {
 			early = append(early, n)
 		}
 	}
-	if !late && !slices.ContainsFunc(early, func(n *node) bool { return n.Sent() && !c.brought[n] }) {
+	if !slices.ContainsFunc(early, func(n *node) bool { return n.Sent() && !c.brought[n] }) {
 		return false // records that were just moved below the mark in the tree are moved in the file by the next pass
 	}
 	d := c.find(path[0], faults.RecordOrder, "records that followed the last compaction come before its mark: the client sends none of them").anyway()
@@ -61,19 +59,14 @@ func (c *Checker) inFrontOfMark() bool {
 		d.Fix = finding.NoFix
 		return true
 	}
-	if late {
-		move(mark, first, finding.Before)
-	}
 	places := make(map[*node]*node, len(early)) // the record behind which each is put; a child goes to the same place as its parent
 	for _, n := range early {
 		beside := n.up
-		for beside.new != nil || places[beside] == nil && beside.index < min(mark.index, first.index) { // kept messages stay in front of the mark
+		for beside.new != nil || places[beside] == nil && beside.index < mark.index { // kept messages stay in front of the mark
 			beside = beside.up
 		}
 		if place, ok := places[beside]; ok {
 			beside = place
-		} else if beside == mark && late {
-			beside = first
 		}
 		places[n] = beside
 		move(n, beside, finding.After)

@@ -36,10 +36,7 @@ func (p *proof) resend(rec *session.Record) {
 	if p.open == nil {
 		return
 	}
-	gjson.ParseBytes(format.Field(rec, format.FieldTail)).ForEach(func(_, h gjson.Result) bool {
-		p.open.hashes = append(p.open.hashes, h.String())
-		return true
-	})
+	p.open.hashes = hashesIn(gjson.ParseBytes(format.Field(rec, format.FieldTail)))
 	p.open = nil
 }
 
@@ -109,23 +106,14 @@ func (c *Checker) leftOut(t *trunk, winner, head, end *node) bool {
 	if c.opts.Beside != nil {
 		request = c.opts.Beside.Line(c.proof.whole[i].Offset)
 	}
-	held := map[string]bool{}
-	gjson.GetBytes(request, "tail").ForEach(func(_, h gjson.Result) bool {
-		held[h.String()] = true
-		return true
-	})
+	held := hashesIn(gjson.GetBytes(request, "tail"))
 	named := false
 	for n, steps := end, 0; n != nil && steps < maxSiblings; n, steps = n.up, steps+1 {
 		if at, ok := c.endedAt(n.UUID); ok && at.Less(winner.Pos()) {
 			named = true
 		}
-		if n.Role == content.RoleAssistant && n.Sent() && len(held) > 0 {
-			says := c.saysIn(&resent{}, n.Role, c.answerRecords(n.Msg, n.index))
-			for h := range held {
-				if says(h) {
-					return false // the client has sent it, so its link must have been broken later
-				}
-			}
+		if n.Role == content.RoleAssistant && n.Sent() && len(held) > 0 && slices.ContainsFunc(held, c.saysIn(&resent{}, n.Role, c.answerRecords(n.Msg, n.index))) {
+			return false // the client has sent it, so its link must have been broken later
 		}
 		if n == head {
 			return named && (len(held) > 0 || request == nil)
@@ -137,38 +125,14 @@ func (c *Checker) leftOut(t *trunk, winner, head, end *node) bool {
 // saysIn returns a function that says whether a hash is that of the message which some records make together, with or without
 // thinking.
 func (c *Checker) saysIn(r *resent, role content.Role, list []*node) func(hash string) bool {
-	all, bare := []byte{'['}, []byte{'['}
-	words := ""
-	for _, n := range list {
-		said := gjson.GetBytes(c.opts.Beside.Line(n.Offset), "message.content")
-		if said.Type == gjson.String {
-			words = said.String()
-			all = appendElement(all, format.Object{"type": "text", "text": words}.JSON())
-			continue
-		}
-		i := 0
-		said.ForEach(func(_, b gjson.Result) bool {
-			all = appendElement(all, []byte(b.Raw))
-			if i < len(n.Blocks) && n.Blocks[i].Kind != content.BlockThinking {
-				bare = appendElement(bare, []byte(b.Raw))
-			}
-			words = b.Get("text").String()
-			i++
-			return true
-		})
-	}
+	all, bare, _ := c.blocksOf(list)
 	if role == content.RoleAssistant {
-		whole, thoughtless := evidence.MessageHash("assistant", append(all, ']')), evidence.MessageHash("assistant", append(bare, ']'))
+		whole, thoughtless := evidence.MessageHash("assistant", listOf(all)), evidence.MessageHash("assistant", listOf(bare))
 		return func(hash string) bool { return hash == whole || hash == thoughtless }
 	}
-	whole := evidence.MessageHash("user", append(all, ']'))
-	return func(hash string) bool { return hash == whole || words != "" && r.words[hash] == words }
-}
-
-// appendElement appends a value to a JSON array that is not closed yet.
-func appendElement(list, value []byte) []byte {
-	if len(list) > 1 {
-		list = append(list, ',')
+	whole, words := evidence.MessageHash("user", listOf(all)), ""
+	if len(all) > 0 {
+		words = gjson.GetBytes(all[len(all)-1], "text").String()
 	}
-	return append(list, value...)
+	return func(hash string) bool { return hash == whole || words != "" && r.words[hash] == words }
 }

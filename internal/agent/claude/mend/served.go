@@ -108,37 +108,21 @@ func (c *Checker) servedApart() {
 
 // joinServed hangs what stands between the two halves of a served call behind the turn.
 func (c *Checker) joinServed(call, output *node) {
-	var between []*node // the last first
-	from, sent := output, false
-	for p := output.up; p != call; p = p.up {
-		switch {
-		case p == nil || p.Role == content.RoleResult || p.Role == content.RoleBoundary || len(between) > maxSiblings || p.Role == content.RoleAssistant && p.Msg != call.Msg:
+	last := output.up
+	first, sent := last, false
+	for p, steps := last, 0; p != call; p, steps = p.up, steps+1 {
+		if p == nil || p.Role == content.RoleResult || p.Role == content.RoleBoundary || p.Role == content.RoleAssistant || steps > maxSiblings {
 			return
-		case p.Role == content.RoleAssistant:
-			if len(between) == 0 {
-				from = p
-			}
-			continue
 		}
-		between = append(between, p)
+		first = p
 		sent = sent || p.Role == content.RoleUser || p.Attachment != "" && p.Attachment != "prompt_snapshot" || p.Typ == "system" && p.Over
 	}
 	if !sent {
 		return
 	}
-	head := from.up // the last of what stands between; the parts of the answer in between stay in their order
-	if head != between[0] || between[len(between)-1].up.Role != content.RoleAssistant {
-		return
-	}
-	for i, b := range between[1:] {
-		if between[i].up != b {
-			return // parts of the answer stand among them
-		}
-	}
 	d := c.find(output, faults.LateResult, "something that the client wrote comes between a call of one of the API's own tools and its output: the API refuses every further request")
 	d.also, d.Impact = []*node{call}, finding.Rejects
-	first := between[len(between)-1]
-	c.hang(from, first.up, d)
+	c.hang(output, call, d)
 	end, next := turnEnd(output), (*node)(nil)
 	for k := end.first; k != nil; k = k.latter {
 		if !k.Side && k.dropped == nil && k.IsPrompt() {
@@ -147,6 +131,6 @@ func (c *Checker) joinServed(call, output *node) {
 	}
 	c.hang(first, end, d)
 	if next != nil {
-		c.hang(next, between[0], d)
+		c.hang(next, last, d)
 	}
 }

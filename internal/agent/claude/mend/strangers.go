@@ -132,6 +132,11 @@ func (c *Checker) otherBookkeeping() {
 	c.echoes = slices.DeleteFunc(c.echoes, func(e evidence.Echo) bool { return other[e.Session] })
 	c.queued = slices.DeleteFunc(c.queued, func(q queueRecord) bool { return other[q.session] })
 	c.ends = slices.DeleteFunc(c.ends, func(e namedEnd) bool { return other[e.session] })
+	c.lastNamed()
+}
+
+// lastNamed makes the last of the ends that are left the end of the session.
+func (c *Checker) lastNamed() {
 	c.leaf, c.leafAt = "", finding.Ref{}
 	if last := len(c.ends) - 1; last >= 0 {
 		c.leaf, c.leafAt = c.ends[last].leaf, c.ends[last].ref
@@ -204,12 +209,8 @@ func (c *Checker) withoutStrangers(gone map[string]*node, d *draft) {
 		d.Edits = append(d.Edits, finding.Edit{At: e.at, Op: finding.Remove})
 		return true
 	})
-	if gone[c.leaf] == nil {
-		return
-	}
-	c.leaf = ""
-	if last := len(c.ends) - 1; last >= 0 {
-		c.leaf, c.leafAt = c.ends[last].leaf, c.ends[last].ref
+	if gone[c.leaf] != nil {
+		c.lastNamed()
 	}
 }
 

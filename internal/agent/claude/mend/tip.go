@@ -48,22 +48,6 @@ func answerHead(n *node) *node {
 	return head
 }
 
-// newestBelow is the last record in the file that is below another one and stands behind it, or that one itself if there is
-// none.
-func (c *Checker) newestBelow(n *node) *node {
-	if n == nil {
-		return nil
-	}
-	best := n
-	c.below(n, func(m *node) bool {
-		if m.index > best.index && c.mayBeTip(m) {
-			best = m
-		}
-		return true
-	})
-	return best
-}
-
 // latestBelow is the record with the latest time of all that are below another one, wherever they stand, of equals the last in the file;
 // that one itself if there is none.
 func (c *Checker) latestBelow(n *node) *node {
@@ -115,24 +99,14 @@ func (c *Checker) deepest(n *node) *node {
 // unknownLinks looks for parents that no client reads. Their children are hung on the nearest record above that clients do
 // read.
 func (c *Checker) unknownLinks() {
-	above := map[*node]*node{} // for a record that is not read, the nearest one above it that is
 	for _, n := range c.nodes {
 		if n.Side || n.up == nil || !c.unread(n.up) {
 			continue
 		}
 		bad := n.up
-		var skipped []*node
 		p := bad
 		for p != nil && c.unread(p) {
-			skipped = append(skipped, p)
-			if over, ok := above[p]; ok {
-				p = over
-				continue
-			}
 			p = p.up
-		}
-		for _, m := range skipped {
-			above[m] = p
 		}
 		d := c.find(bad, faults.UnknownLink, "the chain leads through a record of the type "+quoteType(bad.Typ)+", which the client does not read: it forgets everything above")
 		c.hang(n, p, d)

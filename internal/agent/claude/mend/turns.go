@@ -115,21 +115,14 @@ type closed struct {
 func (c *Checker) chained(call *node, d *draft) (end, up *node) {
 	last, outputs := c.answerOf(call)
 	end, up = last, last
-	var above map[*node]bool // what the chain began under
 	for _, r := range outputs {
-		if above == nil {
-			above = map[*node]bool{}
-			for m := up; m != nil && !above[m]; m = m.up {
-				above[m] = true
-			}
-		}
-		if above[r] {
+		if under(up, r) {
 			continue // the output is above that call: the client wrote it first
 		}
 		if r.up != up {
 			c.hang(r, up, d)
 		}
-		if up, above[r] = r, true; r.index > end.index {
+		if up = r; r.index > end.index {
 			end = r
 		}
 	}

@@ -34,7 +34,6 @@ func (c *Checker) untimed() {
 			when = noTime + int64(n.index)
 		}
 		when = c.beforeItsOwn(n, when)
-		n.change().clock = placed{d, len(d.Edits)}
 		d.Edits = append(d.Edits, n.timed(when))
 		if c.chosen(d) {
 			n.When = when
@@ -59,15 +58,6 @@ func (c *Checker) beforeItsOwn(n *node, when int64) int64 {
 		return max(when, p.When+1)
 	}
 	return max(when, p.When)
-}
-
-// setTime gives a record a time, replacing the one that it was given when it was closed.
-func (c *Checker) setTime(n *node, when int64, d *draft) {
-	if set := n.change().clock; set.in != nil && n.torn {
-		set.in.Edits[set.at] = n.timed(when)
-		return
-	}
-	d.Edits = append(d.Edits, n.timed(when))
 }
 
 // lastMessage is the last record of the file with a message of the conversation, nil if there is none.
