@@ -29,7 +29,7 @@ func (c Choice) Allows(f *lint.Finding) bool {
 	if len(c.Rules) > 0 {
 		return slices.Contains(c.Rules, f.Rule.Name)
 	}
-	return f.Impact != lint.Notes || c.Tidy
+	return f.Impact != lint.Notes || c.Tidy && !f.Rule.ByName
 }
 
 // plan is what a repair will do to one session: the findings it mends and their edits, sorted by place.

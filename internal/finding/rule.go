@@ -96,6 +96,7 @@ type Rule struct {
 	Tidy   bool   // each line is harmless by itself, so one finding counts all of a file
 	Rows   bool   // where many lines in a row are dead by it, one finding counts all but the first
 	Empty  bool   // the file holds no conversation: nothing can be resumed, even where its client has left it so
+	ByName bool   // it may be meant: a note of it is a warning before a resume, and repaired only where the rule is named
 	Always bool   // the loss does not depend on what is still sent to the model
 	Home   bool   // only looked for in sessions that lie in an agent's home, because other files show it
 	// Restart is what a finding tells the restart card.

@@ -339,7 +339,7 @@ func (a *Answer) tell(found []lint.Finding, busy *inuse.Busy) {
 		switch f.Impact {
 		case lint.Notes:
 			a.Counts.Notes++
-			if f.Rule.Home && (busy == nil || f.Message != busy.Reason) {
+			if (f.Rule.Home || f.Rule.ByName) && (busy == nil || f.Message != busy.Reason) {
 				a.Warn(f.Message)
 			}
 			continue

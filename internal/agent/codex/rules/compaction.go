@@ -12,8 +12,9 @@ import (
 )
 
 var (
-	ruleBadCompaction = texts.Rule(finding.Rule{Name: "bad-compaction", Family: "items", Impact: finding.Loses, Fix: finding.Exact})
-	ruleRewritten     = texts.Rule(finding.Rule{Name: "rewritten", Family: "items", Impact: finding.Shows, Fix: finding.NoFix})
+	ruleEmptyCompaction = texts.Rule(finding.Rule{Name: "empty-compaction", Family: "items", Impact: finding.Notes, Fix: finding.SetAside, ByName: true})
+	ruleBadCompaction   = texts.Rule(finding.Rule{Name: "bad-compaction", Family: "items", Impact: finding.Loses, Fix: finding.Exact})
+	ruleRewritten       = texts.Rule(finding.Rule{Name: "rewritten", Family: "items", Impact: finding.Shows, Fix: finding.NoFix})
 )
 
 // heldItem is where an item of a compaction stands, and why it has to go.
@@ -39,11 +40,22 @@ func (c *itemChecker) compaction(rec *session.Record) {
 	c.base = rec.Pos
 	c.sealed.compact()
 	var items []heldItem
+	kept := len(codex.Field(rec, codex.FieldMessage)) > len(`""`) || len(codex.Field(rec, codex.FieldReplacement)) == 0
 	c.held.Each(rec, func(held *session.Record, at int) {
+		kept = kept || held.Type != "response_item/message" || held.Answer || held.Boundary
 		items = append(items, heldItem{at, at + len(held.Raw), c.heldItem(item{Record: held, owner: rec, at: at})})
 	})
 	c.message(own, items)
 	metadata := c.metadata(own, items)
+	c.emptied = nil
+	if !kept && c.spoke && !own.Refused {
+		f := own.finding(ruleEmptyCompaction, finding.SetAside, 0, "the compaction kept nothing of what was said before it, no prompt, no answer and no summary, so the model is sent nothing of that")
+		if id := c.run.header.ID; id != "" {
+			f.Message += "; hist repair --rule empty-compaction " + id + " takes it out, and all is sent again"
+		}
+		f.Edits = []finding.Edit{{At: rec.Pos, Op: finding.Remove}}
+		c.emptied = &f
+	}
 	some := stays(items)
 	for i, it := range items {
 		switch {

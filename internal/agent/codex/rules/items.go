@@ -12,7 +12,7 @@ import (
 )
 
 var itemRules = []*finding.Rule{
-	ruleBadItemID, ruleDuplicateItemID, ruleDoubledItem, ruleForeignReasoning, ruleUndecryptable, ruleReasoningOrder, ruleEmptyContent, check.Refused, ruleBadImage, ruleBadCompaction, ruleRewritten, normalize.LegacyShape, ruleUnreadableRecord,
+	ruleBadItemID, ruleDuplicateItemID, ruleDoubledItem, ruleForeignReasoning, ruleUndecryptable, ruleReasoningOrder, ruleEmptyContent, check.Refused, ruleBadImage, ruleBadCompaction, ruleEmptyCompaction, ruleRewritten, normalize.LegacyShape, ruleUnreadableRecord,
 }
 
 // item is one item of the model's history: a record of its own, or held by a compaction.
@@ -61,9 +61,11 @@ type itemChecker struct {
 	older map[uint64][]seenID // earlier items with an id of seen, oldest first: if a compaction has replaced them, a rollback brings them back
 	last  uint64              // id of the newest item, hashed
 
-	base       session.Pos // the newest compaction: what comes before it is not sent
-	rolledBack bool        // the record before rolled turns back
-	errorShown bool        // an event has told the error that ends the turn in hand
+	spoke      bool             // the model has said or done something
+	emptied    *finding.Finding // about the newest compaction, if it kept nothing of that
+	base       session.Pos      // the newest compaction: what comes before it is not sent
+	rolledBack bool             // the record before rolled turns back
+	errorShown bool             // an event has told the error that ends the turn in hand
 
 	doubled doubledItems
 	sealed  sealedItems
@@ -105,6 +107,7 @@ func (c *itemChecker) Record(rec *session.Record) {
 		drop := c.own(ownItem(rec))
 		if rec.Answer && (drop == nil || drop.Rule != ruleDuplicateItemID && drop.Rule != ruleDoubledItem) { // a second copy is no answer
 			c.run.Answered()
+			c.spoke = true
 		}
 		if drop != nil {
 			drop.Unseen, drop.Edits = 1, append(drop.Edits, finding.Edit{At: rec.Pos, Op: finding.Remove})
@@ -149,6 +152,9 @@ func (c *itemChecker) End() {
 	c.sealed.report()
 	c.refused.End()
 	c.limited.end()
+	if c.emptied != nil && c.run.history.Base() == c.emptied.Pos {
+		c.run.Report(*c.emptied)
+	}
 }
 
 // content checks the content of an item that the client can read. If the item has to go, it returns the finding that says why.
