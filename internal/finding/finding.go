@@ -52,6 +52,22 @@ type Finding struct {
 	Framing bool
 }
 
+// Of is a finding of the rule about a record, with the impact and the fix that the rule usually has.
+func (r *Rule) Of(rec *session.Record, message string) Finding {
+	return Finding{Rule: r, Impact: r.Impact, Fix: r.Fix, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message}
+}
+
+// At is one about a record of a type that came earlier.
+func (r *Rule) At(ref Ref, record, message string) Finding {
+	return Finding{Rule: r, Impact: r.Impact, Fix: r.Fix, Pos: ref.Pos, Offset: ref.Offset, Record: record, Message: message}
+}
+
+// With is the finding with edits that repair it.
+func (f Finding) With(edits ...Edit) Finding {
+	f.Edits = append(f.Edits, edits...)
+	return f
+}
+
 // Changes says whether an edit of the finding changes what another edit does.
 func (f *Finding) Changes(e Edit) bool {
 	return slices.ContainsFunc(f.Edits, func(o Edit) bool {

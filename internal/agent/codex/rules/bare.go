@@ -63,11 +63,7 @@ func (b *bareSession) item(rec *session.Record) {
 func (b *bareSession) report(c *headerChecker) {
 	c.run.setHeader(codex.ReadHeader(codex.NewHeader(b.known)), session.Pos{})
 	replace := []finding.Edit{{At: b.header.Pos, Op: finding.Remove}, {At: b.header.Pos, Op: finding.Before, New: finding.Content{Literal: codex.NewHeader(b.known)}}}
-	f := finding.Finding{
-		Rule: ruleBareFormat, Impact: finding.Blocks, Fix: finding.Exact, Pos: b.header.Pos, Offset: b.header.Offset,
-		Message: fmt.Sprintf("a session from before 0.32: its %d records have no envelope, and today's client reads none of them", b.n),
-		Edits:   append(replace, b.edits...),
-	}
+	f := ruleBareFormat.At(b.header, "", fmt.Sprintf("a session from before 0.32: its %d records have no envelope, and today's client reads none of them", b.n)).With(append(replace, b.edits...)...)
 	if b.others > 0 {
 		f.Fix = finding.SetAside
 		f.Message += fmt.Sprintf("; %d records of another kind are among them", b.others)

@@ -208,10 +208,7 @@ func (c *callChecker) call(rec *session.Record) {
 		return
 	}
 	if first := c.asked[sum]; first != nil && first.group != c.group && len(codex.Field(rec, codex.FieldName)) > 0 {
-		c.run.Report(finding.Finding{
-			Rule: ruleReplayedCall, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
-			Message: fmt.Sprintf("the same call was made on line %d and left without an output: it may have run twice", first.ref.Pos.Line),
-		})
+		c.run.Report(ruleReplayedCall.Of(rec, fmt.Sprintf("the same call was made on line %d and left without an output: it may have run twice", first.ref.Pos.Line)))
 	}
 	if c.group == nil || c.group.sampled || c.group.answered() {
 		c.closeGroup(rec.Pos)

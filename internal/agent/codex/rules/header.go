@@ -28,6 +28,9 @@ var (
 	headerRules          = []*finding.Rule{ruleNoHeader, ruleHeaderNotFirst, ruleBadHeader, ruleStrayHeader, ruleIncompletePrefix, rulePrefixBoundary, ruleIDMismatch, ruleBadFileName, ruleBareFormat}
 )
 
+// headerType is the type of a header's record.
+const headerType = "session_meta"
+
 // firstPlace is where a header belongs: in front of everything, because unreadable lines in front of it would hide it.
 var firstPlace = session.Pos{Line: 1}
 
@@ -121,14 +124,10 @@ func (c *headerChecker) headerRecord(rec *session.Record) {
 		c.run.setHeader(codex.ReadHeader(c.line), rec.Pos)
 		c.run.paginated = c.run.header.Paginated()
 		if c.late {
-			c.run.Report(finding.Finding{
-				Rule: ruleHeaderNotFirst, Impact: finding.Blocks, Fix: finding.Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
-				Message: fmt.Sprintf("the header is on line %d; the client expects it first", rec.Pos.Line),
-				Edits: []finding.Edit{
-					{At: rec.Pos, Op: finding.Remove, Moved: true},
-					{At: firstPlace, Op: finding.Before, Lead: true, New: finding.Content{From: &finding.Ref{Pos: rec.Pos, Offset: rec.Offset, Size: rec.Size}}},
-				},
-			})
+			c.run.Report(ruleHeaderNotFirst.Of(rec, fmt.Sprintf("the header is on line %d; the client expects it first", rec.Pos.Line)).With(
+				finding.Edit{At: rec.Pos, Op: finding.Remove, Moved: true},
+				finding.Edit{At: firstPlace, Op: finding.Before, Lead: true, New: finding.Content{From: &finding.Ref{Pos: rec.Pos, Offset: rec.Offset, Size: rec.Size}}},
+			))
 		}
 		return
 	}
@@ -215,10 +214,7 @@ func (c *headerChecker) End() {
 	start := c.run.header.SubagentStart
 	behind := c.run.paginated && start > 0 && c.final.State == session.GoodOrdinal && c.final.Value < start-1
 	if !c.boundary(behind) && behind {
-		c.run.Report(finding.Finding{
-			Rule: ruleIncompletePrefix, Impact: finding.Blocks, Pos: c.at.Pos, Offset: c.at.Offset, Record: "session_meta",
-			Message: fmt.Sprintf("what this sub-agent inherits should reach ordinal %d but ends at %d", start-1, c.final.Value),
-		})
+		c.run.Report(ruleIncompletePrefix.At(c.at, headerType, fmt.Sprintf("what this sub-agent inherits should reach ordinal %d but ends at %d", start-1, c.final.Value)))
 	}
 }
 
@@ -232,13 +228,9 @@ func (c *headerChecker) boundary(behind bool) bool {
 	if !c.run.prefix.copied {
 		own = 1 // it has inherited nothing
 	}
-	f := finding.Finding{
-		Rule: rulePrefixBoundary, Impact: finding.Shows, Fix: finding.Exact, Pos: c.at.Pos, Offset: c.at.Offset, Record: "session_meta",
-		Message: fmt.Sprintf("the header says that this sub-agent's own history begins with ordinal %d, but its first turn began before: the client sends everything, but does not show what came before", c.run.header.SubagentStart),
-		Edits: []finding.Edit{{At: c.at.Pos, Op: finding.Splice, Cuts: []finding.Cut{
-			session.SetMember(c.line, "payload", "subagent_history_start_ordinal", strconv.AppendInt(nil, own, 10)),
-		}}},
-	}
+	cut := session.SetMember(c.line, "payload", "subagent_history_start_ordinal", strconv.AppendInt(nil, own, 10))
+	f := rulePrefixBoundary.At(c.at, headerType, fmt.Sprintf("the header says that this sub-agent's own history begins with ordinal %d, but its first turn began before: the client sends everything, but does not show what came before", c.run.header.SubagentStart)).With(
+		finding.Edit{At: c.at.Pos, Op: finding.Splice, Cuts: []finding.Cut{cut}})
 	if behind {
 		f.Impact = finding.Blocks
 		f.Message = fmt.Sprintf("the header says that this sub-agent's own history begins with ordinal %d, but its first turn began before, and the file ends with %d: the client refuses it as incomplete", c.run.header.SubagentStart, c.final.Value)
@@ -249,16 +241,14 @@ func (c *headerChecker) boundary(behind bool) bool {
 
 func (c *headerChecker) faults() {
 	for _, fault := range codex.HeaderFaults(c.line, c.known()) {
-		f := finding.Finding{
-			Rule: ruleBadHeader, Impact: finding.Blocks, Fix: finding.StandIn, Pos: c.at.Pos, Offset: c.at.Offset, Record: "session_meta",
-			Message: fault.What + ": the client can't read the header",
-		}
-		if fault.Exact {
-			f.Fix = finding.Exact
-		}
-		if len(fault.Cuts) == 0 {
+		f := ruleBadHeader.At(c.at, headerType, fault.What+": the client can't read the header")
+		switch {
+		case len(fault.Cuts) == 0:
 			f.Fix = finding.NoFix
-		} else {
+		case !fault.Exact:
+			f.Fix = finding.StandIn
+		}
+		if len(fault.Cuts) > 0 {
 			f.Edits = []finding.Edit{{At: c.at.Pos, Op: finding.Splice, Cuts: fault.Cuts}}
 		}
 		c.run.Report(f)
@@ -271,11 +261,7 @@ func (c *headerChecker) strayHeaders() {
 	updates := map[string][]byte{}
 	var found []finding.Finding
 	for _, s := range c.strays {
-		f := finding.Finding{
-			Rule: ruleStrayHeader, Impact: finding.Loses, Fix: finding.SetAside, Pos: s.ref.Pos, Offset: s.ref.Offset, Record: "session_meta",
-			Message: "a second header: the client forgets everything above it",
-			Edits:   []finding.Edit{{At: s.ref.Pos, Op: finding.Remove}},
-		}
+		f := ruleStrayHeader.At(s.ref, headerType, "a second header: the client forgets everything above it").With(finding.Edit{At: s.ref.Pos, Op: finding.Remove})
 		if gjson.GetBytes(s.line, "payload.id").String() == c.run.header.ID {
 			for _, key := range []string{"memory_mode", "git"} {
 				if v := gjson.GetBytes(s.line, "payload."+key); v.Exists() && v.Raw != gjson.GetBytes(c.line, "payload."+key).Raw {
@@ -302,7 +288,7 @@ func (c *headerChecker) mismatch() {
 	if _, err := uuid.Parse(id); name == "" || err != nil || name == id {
 		return
 	}
-	f := finding.Finding{Rule: ruleIDMismatch, Impact: finding.Blocks, Fix: finding.Exact, Pos: c.at.Pos, Offset: c.at.Offset, Record: "session_meta"}
+	f := ruleIDMismatch.At(c.at, headerType, "")
 	if c.named(id) > c.named(name) {
 		f.Message = fmt.Sprintf("the file is named for thread %s, but its header and records belong to %s: the repaired copy is named for that one", name, id)
 		f.Rename = id
@@ -332,10 +318,8 @@ func (c *headerChecker) fileName() {
 	if id == "" && c.torn == nil { // the header that will be rebuilt has this one
 		id = c.known().ID
 	}
-	f := finding.Finding{
-		Rule: ruleBadFileName, Impact: finding.Blocks, Fix: finding.Exact, Pos: session.Pos{Line: 1}, Rename: id,
-		Message: "the client can't find a session under this name: it expects rollout-<time>-<id>.jsonl",
-	}
+	f := ruleBadFileName.At(finding.Ref{Pos: firstPlace}, "", "the client can't find a session under this name: it expects rollout-<time>-<id>.jsonl")
+	f.Rename = id
 	if name.Linked {
 		f.Message = "the file behind the link is not named rollout-<time>-<id>.jsonl: the client refuses it (does not have a canonical rollout filename)"
 	}
@@ -356,6 +340,6 @@ func (s *run) empty() bool {
 		return true
 	}
 	s.Withdraw(func(*finding.Finding) bool { return true })
-	s.Report(finding.Finding{Rule: normalize.EmptyFile, Impact: finding.Blocks, Pos: session.Pos{Line: 1}, Message: "the file holds no record: the client refuses it; look for a backup, an archived copy or a .zst of the same name"})
+	s.Report(finding.Finding{Rule: normalize.EmptyFile, Impact: finding.Blocks, Pos: firstPlace, Message: "the file holds no record: the client refuses it; look for a backup, an archived copy or a .zst of the same name"})
 	return true
 }

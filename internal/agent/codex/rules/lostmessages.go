@@ -28,19 +28,21 @@ const maxRestored = 256
 func (c *messageChecker) lostAt(edit finding.Edit, t *witness, what string) {
 	c.remember(t, lostText{text: c.answerText, at: t.ref.Pos}, what)
 	edit.New = finding.Content{From: &t.ref, Recipe: codex.MessageRecipe{}}
-	c.run.Report(finding.Finding{
-		Rule: ruleLostMessage, Impact: finding.Loses, Fix: finding.Recovered, Pos: t.ref.Pos, Offset: t.ref.Offset, Source: t.source(), On: t.ref,
-		Message: "the " + what + " that this event shows is missing from what the model is sent", Edits: []finding.Edit{edit},
-	})
+	c.run.Report(t.lost("the " + what + " that this event shows is missing from what the model is sent").With(edit))
 }
 
 func (c *messageChecker) lost(h *check.Hole, t *witness, what string) {
 	c.remember(t, lostText{text: c.answerText, at: h.At}, what)
-	c.run.Report(finding.Finding{
-		Rule: ruleLostMessage, Impact: finding.Loses, Fix: finding.Recovered, Pos: h.At, Offset: h.Offset, Source: t.source(),
-		Message: fmt.Sprintf("the %s that the event on line %d shows is missing from what the model is sent", what, t.ref.Pos.Line),
-		Edits:   []finding.Edit{h.Insert(finding.Content{From: &t.ref, Recipe: codex.MessageRecipe{}})}, Hole: true,
-	})
+	f := ruleLostMessage.At(finding.Ref{Pos: h.At, Offset: h.Offset}, "", fmt.Sprintf("the %s that the event on line %d shows is missing from what the model is sent", what, t.ref.Pos.Line))
+	f.Source, f.Hole = t.source(), true
+	c.run.Report(f.With(h.Insert(finding.Content{From: &t.ref, Recipe: codex.MessageRecipe{}})))
+}
+
+// lost is a finding about what the event alone still shows.
+func (t *witness) lost(message string) finding.Finding {
+	f := ruleLostMessage.At(t.ref, "", message)
+	f.Source, f.On = t.source(), t.ref
+	return f
 }
 
 // eventSum is a hash that identifies an event: the time and the id of what it shows; without an id, its time and the beginning

@@ -90,11 +90,9 @@ func (c *callChecker) lostCall(l lostCall, to session.Pos) {
 	if edits == nil {
 		return
 	}
-	c.run.Report(finding.Finding{
-		Rule: ruleLostPair, Impact: finding.Loses, Fix: finding.Recovered, Pos: l.ref.Pos, Offset: l.ref.Offset, Record: "event_msg", Source: l.source(),
-		Message: fmt.Sprintf("call %s and its output are lost: the model does not see what this event shows", check.Clip([]byte(id), 40)),
-		Edits:   edits, On: l.ref, IDs: id, Hole: l.ref.Pos.Lost == 0,
-	})
+	f := ruleLostPair.At(l.ref, "event_msg", fmt.Sprintf("call %s and its output are lost: the model does not see what this event shows", check.Clip([]byte(id), 40)))
+	f.Source, f.On, f.IDs, f.Hole = l.source(), l.ref, id, l.ref.Pos.Lost == 0
+	c.run.Report(f.With(edits...))
 }
 
 // lostScript reports one or more scripts of which only the events of what they ran are left.
@@ -122,11 +120,9 @@ func (c *callChecker) lostScript(to session.Pos) {
 	if several {
 		message = "the calls of scripts and their outputs are lost: the model does not see what these events show, and it is not known which script ran what"
 	}
-	c.run.Report(finding.Finding{
-		Rule: ruleLostPair, Impact: finding.Loses, Fix: finding.StandIn, Pos: ran[0].ref.Pos, Offset: ran[0].ref.Offset, Record: "event_msg", Source: one.source(), Lost: 1,
-		Message: message,
-		Edits:   edits, On: ran[0].ref, Hole: ran[0].ref.Pos.Lost == 0,
-	})
+	f := ruleLostPair.At(ran[0].ref, "event_msg", message)
+	f.Fix, f.Source, f.Lost, f.On, f.Hole = finding.StandIn, one.source(), 1, ran[0].ref, ran[0].ref.Pos.Lost == 0
+	c.run.Report(f.With(edits...))
 }
 
 // tornScriptRan restores a script's call as far as its torn line can be read, and its output from the events of what it ran.
@@ -139,14 +135,10 @@ func (c *callChecker) tornScriptRan(torn *tornCall, ran []witness) {
 	}
 	torn.used = true
 	c.keep(c.key(session.Custom, []byte(tool.CallID)), answered{proven: true})
-	c.run.Report(finding.Finding{
-		Rule: ruleLostPair, Impact: finding.Loses, Fix: finding.StandIn, Pos: ran[0].ref.Pos, Offset: ran[0].ref.Offset, Record: "event_msg", Lost: 1,
-		Source:  source,
-		Message: fmt.Sprintf("the call %s of a script is cut and its output is lost: the model does not see what these events show", check.Clip([]byte(tool.CallID), 40)),
-		Edits: []finding.Edit{
-			{At: torn.at, Op: finding.Before, New: finding.Content{Literal: torn.call.Line(tool.CallID)}},
-			{At: ran[len(ran)-1].ref.Pos, Op: finding.After, New: output},
-		},
-		On: ran[0].ref, IDs: tool.CallID,
-	})
+	f := ruleLostPair.At(ran[0].ref, "event_msg", fmt.Sprintf("the call %s of a script is cut and its output is lost: the model does not see what these events show", check.Clip([]byte(tool.CallID), 40)))
+	f.Fix, f.Source, f.Lost, f.On, f.IDs = finding.StandIn, source, 1, ran[0].ref, tool.CallID
+	c.run.Report(f.With(
+		finding.Edit{At: torn.at, Op: finding.Before, New: finding.Content{Literal: torn.call.Line(tool.CallID)}},
+		finding.Edit{At: ran[len(ran)-1].ref.Pos, Op: finding.After, New: output},
+	))
 }

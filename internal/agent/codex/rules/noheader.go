@@ -59,7 +59,7 @@ func (c *headerChecker) named(id string) int64 {
 
 // missing reports a session without a header and rebuilds one.
 func (c *headerChecker) missing() {
-	f := finding.Finding{Rule: ruleNoHeader, Impact: finding.Blocks, Fix: finding.StandIn, Pos: session.Pos{Line: 1}, Message: "the header can't be read: the client does not know whose session this is"}
+	f := ruleNoHeader.At(finding.Ref{Pos: firstPlace}, "", "the header can't be read: the client does not know whose session this is")
 	k := c.known()
 	if c.torn != nil {
 		k = fromTorn(k, c.torn)
@@ -141,11 +141,9 @@ func (c *headerChecker) destroyed() bool {
 	if !c.restored && k.Base == nil {
 		return false
 	}
-	c.run.Report(finding.Finding{
-		Rule: ruleNoHeader, Impact: finding.Blocks, Fix: finding.Recovered, Pos: firstPlace, Source: from,
-		Message: "nothing in this file can be read as a record: the client does not know whose session this is",
-		Edits:   []finding.Edit{{At: firstPlace, Op: finding.Before, Lead: true, New: finding.Content{Literal: header}}},
-	})
+	f := ruleNoHeader.At(finding.Ref{Pos: firstPlace}, "", "nothing in this file can be read as a record: the client does not know whose session this is")
+	f.Fix, f.Source = finding.Recovered, from
+	c.run.Report(f.With(finding.Edit{At: firstPlace, Op: finding.Before, Lead: true, New: finding.Content{Literal: header}}))
 	return true
 }
 

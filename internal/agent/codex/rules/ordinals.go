@@ -67,11 +67,10 @@ func (c *ordinalChecker) Record(rec *session.Record) {
 		c.order.add(rec)
 		defer c.gaps.came(rec.Ordinal.Value)
 	}
-	switch {
-	case !c.run.paginated:
+	if !c.run.paginated {
 		if rec.Ordinal.State == session.GoodOrdinal && c.run.header.Mode == "legacy" && !c.legacy {
 			c.legacy = true
-			c.report(ruleOrdinalInLegacy, rec, "this record has an ordinal, but the header says that the session has none", nil)
+			c.run.Report(ruleOrdinalInLegacy.Of(rec, "this record has an ordinal, but the header says that the session has none"))
 		}
 		return
 	}
@@ -117,8 +116,8 @@ func (c *ordinalChecker) invalid(rec *session.Record) {
 		want = int64(v)
 	}
 	span := rec.Spans[codex.FieldOrdinal]
-	c.report(ruleOrdinalInvalid, rec, fmt.Sprintf("ordinal %s is not a whole number: the client drops the record", check.Clip(raw, 24)),
-		[]finding.Edit{{At: rec.Pos, Op: finding.Splice, Cuts: []finding.Cut{{Start: span.Start, End: span.End, New: strconv.AppendInt(nil, want, 10)}}}})
+	c.run.Report(ruleOrdinalInvalid.Of(rec, fmt.Sprintf("ordinal %s is not a whole number: the client drops the record", check.Clip(raw, 24))).With(
+		finding.Edit{At: rec.Pos, Op: finding.Splice, Cuts: []finding.Cut{{Start: span.Start, End: span.End, New: strconv.AppendInt(nil, want, 10)}}}))
 	c.flushMissing(false)
 	c.follow(rec, want)
 }
@@ -163,10 +162,8 @@ func (c *ordinalChecker) ofFractions(rec *session.Record) bool {
 }
 
 func (c *ordinalChecker) sequence(rule *finding.Rule, rec *session.Record, message string) {
-	f := finding.Finding{
-		Rule: rule, Impact: finding.Shows, Fix: finding.Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message,
-		Edits: []finding.Edit{{At: rec.Pos, Op: finding.Renumber}},
-	}
+	f := rule.Of(rec, message).With(finding.Edit{At: rec.Pos, Op: finding.Renumber})
+	f.Impact, f.Fix = finding.Shows, finding.Exact
 	switch {
 	case rule == ruleOrdinalGap: // see Settle
 	case rule == ruleOrdinalBackward && c.gaps.holding(rec.Ordinal.Value) != nil: // its number is what tells where it belongs
@@ -193,12 +190,8 @@ func (c *ordinalChecker) flushMissing(tail bool) {
 	if c.missing == 0 {
 		return
 	}
-	first := c.first
-	f := finding.Finding{
-		Rule: ruleOrdinalMissing, Impact: finding.Notes, Fix: finding.Exact, Pos: first.Pos, Offset: first.Offset, Count: c.missing,
-		Message: fmt.Sprintf("%d records without an ordinal in the middle; clients from 0.154 on do not show them", c.missing),
-		Edits:   []finding.Edit{{At: first.Pos, Op: finding.Renumber}},
-	}
+	f := ruleOrdinalMissing.At(c.first, "", fmt.Sprintf("%d records without an ordinal in the middle; clients from 0.154 on do not show them", c.missing))
+	f.Count, f.Edits = c.missing, []finding.Edit{{At: c.first.Pos, Op: finding.Renumber}}
 	if c.prev.Value+1 < c.run.header.SubagentStart { // what a sub-agent inherited keeps its numbers
 		f.Fix, f.Edits = finding.NoFix, nil
 	}
@@ -253,13 +246,7 @@ func (c *ordinalChecker) rightWhereItGoes(f *finding.Finding) {
 // number behind token counts that it can't read. A record behind these that it can read prevents that (0.148 and 0.150,
 // measured).
 func (c *ordinalChecker) reuse() {
-	c.run.Report(finding.Finding{
-		Rule: ruleOrdinalReuse, Impact: finding.Shows, Fix: finding.Exact, Pos: c.at.Pos, Offset: c.at.Offset, Record: "event_msg/token_count",
-		Message: "the session ends with fractional token counts: clients before 0.154 give what they write next an ordinal that is already taken, and stop showing new turns",
-		Edits:   []finding.Edit{{At: c.at.Pos, Op: finding.After, Tail: true, New: finding.Content{Literal: codex.NewTokenCount(string(c.stamp), nil)}}},
-	})
-}
-
-func (c *ordinalChecker) report(rule *finding.Rule, rec *session.Record, message string, edits []finding.Edit) {
-	c.run.Report(finding.Finding{Rule: rule, Impact: rule.Impact, Fix: rule.Fix, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message, Edits: edits})
+	message := "the session ends with fractional token counts: clients before 0.154 give what they write next an ordinal that is already taken, and stop showing new turns"
+	c.run.Report(ruleOrdinalReuse.At(c.at, "event_msg/token_count", message).With(
+		finding.Edit{At: c.at.Pos, Op: finding.After, Tail: true, New: finding.Content{Literal: codex.NewTokenCount(string(c.stamp), nil)}}))
 }

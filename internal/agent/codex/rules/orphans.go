@@ -12,12 +12,9 @@ import (
 // withoutCall reports an output whose call is missing. The call is restored if something shows what it was; otherwise a
 // placeholder replaces it.
 func (c *callChecker) withoutCall(out *earlyOutput) {
-	f := finding.Finding{
-		Rule: ruleOutputWithoutCall, Impact: finding.Loses, Fix: finding.SetAside, Pos: out.ref.Pos, Offset: out.ref.Offset, Record: "response_item/" + out.kind,
-		Message: fmt.Sprintf("an output for call %s, which is missing: the client drops it", check.Clip([]byte(out.callID), 40)),
-		Edits:   []finding.Edit{{At: out.ref.Pos, Op: finding.Remove}},
-		Lost:    2, Unseen: 1, On: out.ref, IDs: out.callID,
-	}
+	f := ruleOutputWithoutCall.At(out.ref, "response_item/"+out.kind, fmt.Sprintf("an output for call %s, which is missing: the client drops it", check.Clip([]byte(out.callID), 40)))
+	f.Fix, f.Edits = finding.SetAside, []finding.Edit{{At: out.ref.Pos, Op: finding.Remove}}
+	f.Lost, f.Unseen, f.On, f.IDs = 2, 1, out.ref, out.callID
 	event := c.loose[c.key(session.NoFamily, []byte(out.callID))]
 	torn := c.tornFor(out)
 	out.rebuilt = true

@@ -36,14 +36,12 @@ func (c *callChecker) withoutOutput(open *openCall) {
 	if open.family == session.Search {
 		instead = "nothing was found"
 	}
-	f := finding.Finding{
-		Rule: ruleCallWithoutOutput, Impact: finding.Loses, Fix: finding.StandIn, Pos: open.ref.Pos, Offset: open.ref.Offset, Record: "response_item/" + open.tool.Type,
-		Message: fmt.Sprintf("call %s (%s) has no output: the model is told %s", check.Clip([]byte(open.tool.CallID), 40), check.Clip([]byte(name), 40), instead),
-		Lost:    1, On: open.ref, IDs: open.tool.CallID,
-	}
+	instead = "the model is told " + instead
 	if open.noted {
-		f.Message = fmt.Sprintf("call %s (%s) has no output: a note that its script wrote is sent in its place", check.Clip([]byte(open.tool.CallID), 40), check.Clip([]byte(name), 40))
+		instead = "a note that its script wrote is sent in its place"
 	}
+	f := ruleCallWithoutOutput.At(open.ref, "response_item/"+open.tool.Type, fmt.Sprintf("call %s (%s) has no output: %s", check.Clip([]byte(open.tool.CallID), 40), check.Clip([]byte(name), 40), instead))
+	f.Fix, f.Lost, f.On, f.IDs = finding.StandIn, 1, open.ref, open.tool.CallID
 	content := finding.Content{Literal: codex.StandIn(open.tool, open.stamp)}
 	if ev := open.evidence; ev != nil && ev.tells&codex.TellsOutput != 0 {
 		f.Fix, f.Source, f.Lost = finding.Recovered, ev.source(), 0
@@ -86,12 +84,9 @@ func (c *callChecker) kindMismatch(open *openCall, rec *session.Record) {
 	if c.run.wrongID(want, rec) != "" { // the id was right for the other kind of output
 		cuts = append(cuts, codex.BlankID(rec.Raw, "payload"))
 	}
-	c.run.Report(finding.Finding{
-		Rule: ruleKindMismatch, Impact: finding.Loses, Fix: finding.Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
-		Message: fmt.Sprintf("call %s is a %s and needs a %s: the client drops this one and tells the model it was aborted", check.Clip(rec.CallID, 40), open.tool.Type, want),
-		Edits:   []finding.Edit{{At: rec.Pos, Op: finding.Splice, Cuts: cuts}},
-		Unseen:  1,
-	})
+	f := ruleKindMismatch.Of(rec, fmt.Sprintf("call %s is a %s and needs a %s: the client drops this one and tells the model it was aborted", check.Clip(rec.CallID, 40), open.tool.Type, want))
+	f.Unseen = 1
+	c.run.Report(f.With(finding.Edit{At: rec.Pos, Op: finding.Splice, Cuts: cuts}))
 }
 
 func (c *callChecker) outputBeforeCall(open *openCall, out *earlyOutput) {
@@ -104,11 +99,9 @@ func (c *callChecker) outputBeforeCall(open *openCall, out *earlyOutput) {
 	} else {
 		edits = append(edits, c.place(open, finding.Content{From: &out.ref}))
 	}
-	c.run.Report(finding.Finding{
-		Rule: ruleOutputBeforeCall, Impact: finding.Rejects, Fix: finding.Exact, Pos: out.ref.Pos, Offset: out.ref.Offset, Record: "response_item/" + out.kind,
-		Message: fmt.Sprintf("the output of call %s comes before the call, which is on line %d", check.Clip([]byte(out.callID), 40), open.ref.Pos.Line),
-		Edits:   edits, On: out.ref, IDs: out.callID,
-	})
+	f := ruleOutputBeforeCall.At(out.ref, "response_item/"+out.kind, fmt.Sprintf("the output of call %s comes before the call, which is on line %d", check.Clip([]byte(out.callID), 40), open.ref.Pos.Line))
+	f.Edits, f.On, f.IDs = edits, out.ref, out.callID
+	c.run.Report(f)
 }
 
 // restoreTorn replaces an output whose text was cut by the whole output, which an event holds.

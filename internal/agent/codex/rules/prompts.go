@@ -84,9 +84,8 @@ func (p *promptless) lost() *finding.Finding {
 	if p.start.Pos.Line == 0 || p.began || p.first.Line == 0 || p.asked && p.ends > 1 {
 		return nil
 	}
-	return &finding.Finding{
-		Rule: ruleLostMessage, Impact: finding.Loses, Fix: finding.StandIn, Pos: p.start.Pos, Offset: p.start.Offset, Record: "event_msg/task_started", On: p.start, Lost: 1,
-		Message: "the turn that begins here has no prompt: nothing says what the model was asked",
-		Edits:   []finding.Edit{{At: p.first, Op: finding.Before, New: finding.Content{Literal: codex.LostPrompt(p.stamp)}}},
-	}
+	f := ruleLostMessage.At(p.start, "event_msg/task_started", "the turn that begins here has no prompt: nothing says what the model was asked")
+	f.Fix, f.On, f.Lost = finding.StandIn, p.start, 1
+	f.Edits = []finding.Edit{{At: p.first, Op: finding.Before, New: finding.Content{Literal: codex.LostPrompt(p.stamp)}}}
+	return &f
 }

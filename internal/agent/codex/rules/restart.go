@@ -89,7 +89,7 @@ func (c *restartChecker) gap(rec *session.Record) {
 	if c.calls.Len() > 0 {
 		message += "; no output for " + named(c.calls.All())
 	}
-	c.run.Report(finding.Finding{Rule: ruleRestartGap, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message})
+	c.run.Report(ruleRestartGap.Of(rec, message))
 	c.restart = rec.Pos.Line
 	c.age()
 }
@@ -128,10 +128,7 @@ func (c *restartChecker) wake(rec *session.Record) {
 	text, _ := codex.MessageText(rec)
 	sum := maphash.String(c.seed, strings.TrimSpace(text))
 	if line, ok := c.wakes[sum]; ok {
-		c.run.Report(finding.Finding{
-			Rule: ruleStaleWake, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
-			Message: fmt.Sprintf("a wake message that repeats the one on line %d word for word, from before the restart on line %d", line, c.restart),
-		})
+		c.run.Report(ruleStaleWake.Of(rec, fmt.Sprintf("a wake message that repeats the one on line %d word for word, from before the restart on line %d", line, c.restart)))
 	} else if len(c.newer) < maxWakes {
 		c.newer[sum] = rec.Pos.Line
 	}
@@ -168,12 +165,7 @@ func (c *saveChecker) Record(rec *session.Record) {
 }
 
 // tool is the name of the tool that saves.
-func (c *saveChecker) tool() string {
-	if c.run.opts.SaveTool != "" {
-		return c.run.opts.SaveTool
-	}
-	return "add_memory"
-}
+func (c *saveChecker) tool() string { return cmp.Or(c.run.opts.SaveTool, "add_memory") }
 
 // saves says whether a tool is the one that saves, directly or as the tool of an MCP server.
 func (c *saveChecker) saves(name []byte) bool {
@@ -185,8 +177,5 @@ func (c *saveChecker) End() {
 	if c.turn.saved || !c.turn.worked || !c.saved[0] || !c.saved[1] || c.run.opts.Live {
 		return
 	}
-	c.run.Report(finding.Finding{
-		Rule: ruleMissingSave, Pos: c.turn.at.Pos, Offset: c.turn.at.Offset, Record: c.turn.record,
-		Message: fmt.Sprintf("the last turn did not call %s, which the two turns before it did", check.Clip([]byte(c.tool()), 40)),
-	})
+	c.run.Report(ruleMissingSave.At(c.turn.at, c.turn.record, fmt.Sprintf("the last turn did not call %s, which the two turns before it did", check.Clip([]byte(c.tool()), 40))))
 }

@@ -139,10 +139,8 @@ func (c *sandboxChecker) End() {
 		if n := len(t.failed); n > 1 {
 			what = fmt.Sprintf("%d commands, the first that of call %s,", n, check.Clip([]byte(first.id), 40))
 		}
-		c.run.Report(finding.Finding{
-			Rule: ruleSandboxOnlyFailure, Pos: first.at.Pos, Offset: first.at.Offset, Record: "response_item/function_call_output",
-			Message: what + " failed on the network inside the sandbox, while MCP tools worked in the same turn: try outside the sandbox before concluding that a service is down",
-		})
+		what += " failed on the network inside the sandbox, while MCP tools worked in the same turn: try outside the sandbox before concluding that a service is down"
+		c.run.Report(ruleSandboxOnlyFailure.At(first.at, "response_item/function_call_output", what))
 	}
 	c.turn = sandboxTurn{}
 }

@@ -79,10 +79,8 @@ func (s *sealedItems) report() {
 		return
 	}
 	at := sent[0]
-	f := finding.Finding{
-		Rule: ruleUndecryptable, Impact: ruleUndecryptable.Impact, Fix: finding.NoFix, Pos: at.ref.Pos, Offset: at.ref.Offset, On: at.ref, Record: at.record,
-		Message: "the encrypted items of the session are to be stripped",
-	}
+	f := ruleUndecryptable.At(at.ref, at.record, "the encrypted items of the session are to be stripped")
+	f.On = at.ref
 	if s.run.opts.StripEncrypted {
 		f.Fix, f.Lost = finding.SetAside, int64(len(sent))
 		for i, it := range sent {

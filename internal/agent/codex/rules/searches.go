@@ -114,10 +114,7 @@ func (c *searchChecker) lost(at session.Pos) {
 	if t.ref.Pos.Lost > 0 {
 		return // the database's entry about a search stands for both the event and the item
 	}
-	f := finding.Finding{
-		Rule: ruleLostMessage, Impact: finding.Loses, Fix: finding.Recovered, Pos: t.ref.Pos, Offset: t.ref.Offset, Source: t.source(), On: t.ref,
-		Message: "the search that this event shows is missing from what the model is sent",
-	}
+	f := t.lost("the search that this event shows is missing from what the model is sent")
 	content := finding.Content{From: &t.ref, Recipe: codex.SearchRecipe{}}
 	switch h := c.run.holes.First(t.ref.Pos, at); {
 	case h != nil:

@@ -24,17 +24,19 @@ type namesake struct {
 // maxNamesakes is how many calls may wait for a second output with their id.
 const maxNamesakes = 64
 
+// secondCopy is a finding about the second of two records, of which one goes.
+func secondCopy(rule *finding.Rule, rec *session.Record, gone session.Pos, message string) finding.Finding {
+	f := rule.Of(rec, message).With(finding.Edit{At: gone, Op: finding.Remove})
+	f.Unseen = 1
+	return f
+}
+
 func (c *callChecker) duplicateCall(rec *session.Record, key callKey, copied bool) {
 	what := "a second, different call"
 	if copied {
 		what = "a copy of the call"
 	}
-	f := finding.Finding{
-		Rule: ruleDuplicateCall, Impact: finding.Rejects, Fix: finding.SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
-		Message: fmt.Sprintf("%s with call_id %s: both are sent, and the API may refuse them", what, check.Clip(rec.CallID, 40)),
-		Edits:   []finding.Edit{{At: rec.Pos, Op: finding.Remove}},
-		Unseen:  1,
-	}
+	f := secondCopy(ruleDuplicateCall, rec, rec.Pos, fmt.Sprintf("%s with call_id %s: both are sent, and the API may refuse them", what, check.Clip(rec.CallID, 40)))
 	earlier, _ := c.answered(key)
 	if open := c.open[key]; open != nil {
 		earlier.begun = open.begun
@@ -84,12 +86,8 @@ func (c *callChecker) settleNamesakes() {
 // doubled block of the file begins, and ends with the bytes with which the block begins. The first is removed and forgotten,
 // and the second counts as the call.
 func (c *callChecker) callAtSeam(first *openCall, rec *session.Record) {
-	c.run.Report(finding.Finding{
-		Rule: ruleDuplicateCall, Impact: finding.Rejects, Fix: finding.SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
-		Message: fmt.Sprintf("a second call with call_id %s, not the same as on line %d: the first is where a duplicated block begins, and is removed", check.Clip(rec.CallID, 40), first.ref.Pos.Line),
-		Edits:   []finding.Edit{{At: first.ref.Pos, Op: finding.Remove}},
-		Unseen:  1,
-	})
+	message := fmt.Sprintf("a second call with call_id %s, not the same as on line %d: the first is where a duplicated block begins, and is removed", check.Clip(rec.CallID, 40), first.ref.Pos.Line)
+	c.run.Report(secondCopy(ruleDuplicateCall, rec, first.ref.Pos, message))
 	delete(c.open, c.key(first.family, []byte(first.tool.CallID)))
 	if c.asked[first.sum] == first {
 		delete(c.asked, first.sum)
@@ -120,12 +118,7 @@ func (c *callChecker) written(rec *session.Record) uint64 {
 // first was cut off. If both have the same time and id but different texts, they are one record of a doubled block of the file:
 // the first is at the seam, and ends with the bytes with which the block begins.
 func (c *callChecker) duplicateOutput(key callKey, earlier answered, rec *session.Record, sum uint64) {
-	f := finding.Finding{
-		Rule: ruleDuplicateOutput, Impact: finding.Rejects, Fix: finding.SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
-		Message: fmt.Sprintf("a second output for call %s: both are sent, and the API may refuse them", check.Clip(rec.CallID, 40)),
-		Edits:   []finding.Edit{{At: rec.Pos, Op: finding.Remove}},
-		Unseen:  1,
-	}
+	f := secondCopy(ruleDuplicateOutput, rec, rec.Pos, fmt.Sprintf("a second output for call %s: both are sent, and the API may refuse them", check.Clip(rec.CallID, 40)))
 	sameRecord := !earlier.proven && !rec.Torn && earlier.written != 0 && earlier.written == c.written(rec)
 	confirmed := !earlier.proven && c.proves(rec, earlier.proof, earlier.length)
 	switch {

@@ -24,9 +24,7 @@ func (p *shownPrompt) again(rec *session.Record, newest session.Pos) bool {
 // shownTwice reports that a prompt is shown once more, as some migrations write it: the client keeps what is shown by its id, so it lists the
 // prompt twice (0.171.0, measured), and sends it once.
 func (c *messageChecker) shownTwice(rec *session.Record) {
-	c.run.Report(finding.Finding{
-		Rule: ruleDoubledItem, Impact: finding.Shows, Fix: finding.SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
-		Message: fmt.Sprintf("the prompt of which line %d tells is shown a second time, under another id: the client lists it twice", c.shown.at.Line),
-		Edits:   []finding.Edit{{At: rec.Pos, Op: finding.Remove}},
-	})
+	f := ruleDoubledItem.Of(rec, fmt.Sprintf("the prompt of which line %d tells is shown a second time, under another id: the client lists it twice", c.shown.at.Line))
+	f.Impact = finding.Shows
+	c.run.Report(f.With(finding.Edit{At: rec.Pos, Op: finding.Remove}))
 }

@@ -52,14 +52,9 @@ func (c *messageChecker) resolveThought(at session.Pos, over bool) {
 	for _, t := range shown[1:] {
 		content.More = append(content.More, t.ref)
 	}
-	f := finding.Finding{
-		Rule: ruleLostMessage, Impact: finding.Loses, Fix: finding.Recovered, Pos: first.ref.Pos, Offset: first.ref.Offset, Source: first.source(), On: first.ref,
-		Message: "what this event shows of the model's reasoning is missing from what the model is sent",
-	}
+	f := first.lost("what this event shows of the model's reasoning is missing from what the model is sent")
 	switch h := c.run.holes.First(last.ref.Pos, at); {
-	case first.ref.Pos.Lost > 0:
-		f.Edits = []finding.Edit{{At: last.ref.Pos, Op: finding.After, New: content}}
-	case over: // insert it in front of the record that ends the turn
+	case first.ref.Pos.Lost > 0, over: // if the turn is over, it goes in front of the record that ends the turn
 		f.Edits = []finding.Edit{{At: last.ref.Pos, Op: finding.After, New: content}}
 	case h != nil:
 		f.Edits, f.Hole = []finding.Edit{h.Insert(content)}, true

@@ -125,11 +125,15 @@ func (c *tokenChecker) count(rec *session.Record) {
 // count, and an answer that says nothing ends its turn. (Measured with 0.72.0 to 0.150.0: in 230 healthy sessions no such sum
 // is followed by an answer.)
 func (c *tokenChecker) unanswered(rec *session.Record, grown int64) {
-	c.alone = &finding.Finding{
-		Rule: ruleTokenGap, Impact: finding.Loses, Fix: finding.StandIn, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Lost: 1,
-		Message: fmt.Sprintf("the client's token count goes up by %d since line %d with no answer in between: an answer is lost, with what its tools said", grown, c.at),
-		Edits:   []finding.Edit{{At: rec.Pos, Op: finding.Before, New: finding.Content{Literal: codex.LostAnswer(codex.Stamp(rec))}}},
-	}
+	f := lostAnswer(rec, rec.Pos, codex.Stamp(rec), fmt.Sprintf("the client's token count goes up by %d since line %d with no answer in between: an answer is lost, with what its tools said", grown, c.at))
+	c.alone = &f
+}
+
+// lostAnswer is a finding about a count, with a message to the model in front of the record at a place.
+func lostAnswer(rec *session.Record, at session.Pos, stamp, message string) finding.Finding {
+	f := ruleTokenGap.Of(rec, message).With(finding.Edit{At: at, Op: finding.Before, New: finding.Content{Literal: codex.LostAnswer(stamp)}})
+	f.Lost = 1
+	return f
 }
 
 // settle reports such a sum as soon as it is clear that an answer follows.
@@ -148,9 +152,5 @@ func (c *tokenChecker) gap(rec *session.Record, grown, took int64) {
 	if at.Line == 0 {
 		at, stamp = rec.Pos, codex.Stamp(rec)
 	}
-	c.run.Report(finding.Finding{
-		Rule: ruleTokenGap, Impact: finding.Loses, Fix: finding.StandIn, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Lost: 1,
-		Message: fmt.Sprintf("the client's token count goes up by %d since line %d, but the answer before it took %d: another answer is lost, with what its tools said", grown, c.at, took),
-		Edits:   []finding.Edit{{At: at, Op: finding.Before, New: finding.Content{Literal: codex.LostAnswer(stamp)}}},
-	})
+	c.run.Report(lostAnswer(rec, at, stamp, fmt.Sprintf("the client's token count goes up by %d since line %d, but the answer before it took %d: another answer is lost, with what its tools said", grown, c.at, took)))
 }

@@ -88,15 +88,12 @@ func (c *callChecker) tornAlone() {
 		if t.used || id == "" || t.call.CutID || t.call.Input == "" || c.known(id) || c.run.opts.Live && t.turn == c.turn && !c.ended {
 			continue
 		}
-		c.run.Report(finding.Finding{
-			Rule: ruleLostPair, Impact: finding.Loses, Fix: finding.StandIn, Pos: t.at, Offset: t.offset, Record: "response_item/" + t.call.Type, Lost: 2,
-			Source:  fmt.Sprintf("the readable part of line %d", t.at.Line),
-			Message: fmt.Sprintf("the call %s (%s) is cut, and has no output: the model does not see that it was made", check.Clip([]byte(id), 40), check.Clip([]byte(t.call.Name), 40)),
-			Edits: []finding.Edit{
-				{At: t.at, Op: finding.Before, New: finding.Content{Literal: t.call.Line(id)}},
-				{At: t.at, Op: finding.Before, New: finding.Content{Literal: codex.StandIn(t.call.Tool(), t.call.Timestamp)}},
-			},
-			IDs: id,
-		})
+		f := ruleLostPair.At(finding.Ref{Pos: t.at, Offset: t.offset}, "response_item/"+t.call.Type,
+			fmt.Sprintf("the call %s (%s) is cut, and has no output: the model does not see that it was made", check.Clip([]byte(id), 40), check.Clip([]byte(t.call.Name), 40)))
+		f.Fix, f.Source, f.Lost, f.IDs = finding.StandIn, fmt.Sprintf("the readable part of line %d", t.at.Line), 2, id
+		c.run.Report(f.With(
+			finding.Edit{At: t.at, Op: finding.Before, New: finding.Content{Literal: t.call.Line(id)}},
+			finding.Edit{At: t.at, Op: finding.Before, New: finding.Content{Literal: codex.StandIn(t.call.Tool(), t.call.Timestamp)}},
+		))
 	}
 }

@@ -119,10 +119,9 @@ func (c *turnChecker) progress(rec *session.Record) {
 func (c *turnChecker) leftAlone(rec *session.Record) {
 	t := &c.turn
 	if !c.run.TurnsWritten() && t.prompt.Pos.Line > 0 && t.shown && !t.answer && !t.packed && !c.error && !c.run.history.RolledBack(t.prompt.Pos) {
-		c.run.Report(finding.Finding{
-			Rule: ruleUnansweredPrompt, Pos: t.prompt.Pos, Offset: t.prompt.Offset, Record: "response_item/message", On: t.prompt,
-			Message: fmt.Sprintf("this prompt got no answer: the next one, on line %d, follows it", rec.Pos.Line),
-		})
+		f := ruleUnansweredPrompt.At(t.prompt, "response_item/message", fmt.Sprintf("this prompt got no answer: the next one, on line %d, follows it", rec.Pos.Line))
+		f.On = t.prompt
+		c.run.Report(f)
 	}
 	t.packed = t.packed && c.run.TurnsWritten()
 }
@@ -166,7 +165,7 @@ func (c *turnChecker) end(rec *session.Record) {
 	ended := c.known.get(codex.Sum(rec.TurnID))
 	known := ended != nil
 	if known && *ended && t.open && id != t.id {
-		c.note(ruleTurnMismatch, rec, "a second end of the same turn")
+		c.run.Report(ruleTurnMismatch.Of(rec, "a second end of the same turn"))
 		return // in a doubled block, it ends no other turn
 	}
 	if known {
@@ -181,11 +180,11 @@ func (c *turnChecker) end(rec *session.Record) {
 	case !c.run.TurnsWritten(), id == "" && t.open:
 		// before 0.100 nothing begins a turn; an end without an id belongs to the open one
 	case id == c.last && id != "" && !t.open:
-		c.note(ruleTurnMismatch, rec, "a second end of the same turn")
+		c.run.Report(ruleTurnMismatch.Of(rec, "a second end of the same turn"))
 	case t.open && id != t.id && older(id, t.id):
 		// a review: its turn has another one in it, and only of that is the beginning written
 	case !known && !c.run.holes.Any(): // otherwise its start may have been on a line that holds no record
-		c.note(ruleTurnMismatch, rec, "the end of a turn that did not begin here")
+		c.run.Report(ruleTurnMismatch.Of(rec, "the end of a turn that did not begin here"))
 	}
 	c.last = id
 	c.failed(rec)
@@ -200,7 +199,7 @@ func (c *turnChecker) end(rec *session.Record) {
 // twoWriters takes the end of a turn in which another one began: neither was cut off there.
 func (c *turnChecker) twoWriters(rec *session.Record, left leftTurn) {
 	if len(c.both) == 0 {
-		c.note(ruleTwoWriters, rec, fmt.Sprintf("the turn that began on line %d ends here, and another one began in it on line %d: two clients wrote to this session at once, each of them without what the other one said", left.start.Line, left.other.Line))
+		c.run.Report(ruleTwoWriters.Of(rec, fmt.Sprintf("the turn that began on line %d ends here, and another one began in it on line %d: two clients wrote to this session at once, each of them without what the other one said", left.start.Line, left.other.Line)))
 	}
 	c.both = append(c.both, left)
 }
@@ -235,10 +234,10 @@ func (c *turnChecker) failed(rec *session.Record) {
 	class := codex.ErrorClass(rec)
 	switch {
 	case class != "":
-		c.note(ruleFailedTurn, rec, fmt.Sprintf("the turn ended with an error (%s)%s", check.Clip([]byte(class), 60), whatNow(class, codex.ErrorMessage(rec))))
+		c.run.Report(ruleFailedTurn.Of(rec, fmt.Sprintf("the turn ended with an error (%s)%s", check.Clip([]byte(class), 60), whatNow(class, codex.ErrorMessage(rec)))))
 		c.error = true
 	case t.starts && t.start.Pos.Less(t.prompt.Pos) && !t.packed && !t.spoke && nullOrAbsent(codex.Field(rec, codex.FieldLastMessage)) && codex.Before(c.run.header.Version, 0, 145):
-		c.note(ruleFailedTurn, rec, "the turn ended without any answer: in this version that is how a failed request looks; resume this same thread")
+		c.run.Report(ruleFailedTurn.Of(rec, "the turn ended without any answer: in this version that is how a failed request looks; resume this same thread"))
 		c.error = true
 	}
 }
@@ -269,15 +268,11 @@ func (c *turnChecker) openTurn() {
 		return // the parent's turn was running when the sub-agent was made
 	}
 	// The model is sent the same with or without the turn's end (measured): this is about what the client shows.
-	f := finding.Finding{
-		Rule: ruleOpenTurn, Impact: finding.Shows, Fix: finding.Exact, Pos: t.start.Pos, Offset: t.start.Offset, Record: "event_msg/task_started",
-		Message: "the turn that begins here neither completed nor was aborted", On: t.start, IDs: t.id,
-		Edits: []finding.Edit{{At: t.last, Op: finding.After, Tail: true, New: finding.Content{Literal: codex.NewTurnAborted(t.id, t.when())}}},
-	}
-	if c.run.paginated {
+	f := ruleOpenTurn.At(t.start, "event_msg/task_started", "the turn that begins here neither completed nor was aborted")
+	if f.On, f.IDs = t.start, t.id; c.run.paginated {
 		f.Message += ": Codex shows it as still running"
 	}
-	c.run.Report(f)
+	c.run.Report(f.With(finding.Edit{At: t.last, Op: finding.After, Tail: true, New: finding.Content{Literal: codex.NewTurnAborted(t.id, t.when())}}))
 }
 
 func (c *turnChecker) End() {
@@ -304,8 +299,4 @@ func (c *turnChecker) End() {
 		return
 	}
 	c.run.Report(f)
-}
-
-func (c *turnChecker) note(rule *finding.Rule, rec *session.Record, message string) {
-	c.run.Report(finding.Finding{Rule: rule, Impact: finding.Notes, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message})
 }

@@ -112,14 +112,11 @@ func (c *unshownChecker) alone(rec *session.Record, thought bool) {
 	if len(events) == 0 {
 		return
 	}
-	f := &finding.Finding{
-		Rule: ruleLostEvent, Impact: finding.Shows, Fix: finding.Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
-		Message: "no event shows this, though the client writes one before it: records are missing here",
-	}
+	f := ruleLostEvent.Of(rec, "no event shows this, though the client writes one before it: records are missing here")
 	for _, event := range events {
 		f.Edits = append(f.Edits, finding.Edit{At: rec.Pos, Op: finding.Before, New: finding.Content{Literal: bytes.Clone(event)}})
 	}
-	c.found = f
+	c.found = &f
 }
 
 // settle reports the kept item once it is known that it is not the summary of a compaction, which would come next.

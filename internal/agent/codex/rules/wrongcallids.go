@@ -54,11 +54,9 @@ func (c *callChecker) withoutID(rec *session.Record) bool {
 		if open.group != c.group || "response_item/"+codex.OutputType(open.tool.Type) != rec.Type {
 			return false
 		}
-		c.run.Report(finding.Finding{
-			Rule: ruleWrongCallID, Impact: finding.Loses, Fix: finding.Recovered, Source: "the only call without an output", Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, On: finding.RefOf(rec), Unseen: 1,
-			Message: fmt.Sprintf("this output has no call_id; it answers call %s on line %d, the only one without an output, which the client takes for aborted", check.Clip([]byte(open.tool.CallID), 40), open.ref.Pos.Line),
-			Edits:   []finding.Edit{{At: rec.Pos, Op: finding.Splice, Cuts: []finding.Cut{session.SetMember(rec.Raw, "payload", "call_id", quoted(open.tool.CallID))}}},
-		})
+		f := ruleWrongCallID.Of(rec, fmt.Sprintf("this output has no call_id; it answers call %s on line %d, the only one without an output, which the client takes for aborted", check.Clip([]byte(open.tool.CallID), 40), open.ref.Pos.Line))
+		f.Fix, f.Source, f.On, f.Unseen = finding.Recovered, "the only call without an output", finding.RefOf(rec), 1
+		c.run.Report(f.With(finding.Edit{At: rec.Pos, Op: finding.Splice, Cuts: []finding.Cut{session.SetMember(rec.Raw, "payload", "call_id", quoted(open.tool.CallID))}}))
 		c.answer(key, open, rec, says(rec, codex.FieldOutput))
 	}
 	return true
@@ -135,15 +133,12 @@ func alike(a, b string, least int) bool {
 // wrongCallID reports a call and an output whose ids differ, and gives both the one that was the id of both.
 func (c *callChecker) wrongCallID(open *openCall, out *earlyOutput, id string) {
 	ref, at, whose := out.ref, out.idAt, out.callID
-	f := finding.Finding{
-		Rule: ruleWrongCallID, Impact: finding.Loses, Fix: finding.Exact, Unseen: 1,
-		Message: fmt.Sprintf("the id of this output, %s, is not that of its call, %s, on line %d: the client drops the output", check.Clip([]byte(whose), 40), check.Clip([]byte(id), 40), open.ref.Pos.Line),
-	}
+	this, other, line := "output", "call", open.ref.Pos.Line
 	if id == out.callID {
 		ref, at, whose = open.ref, open.idAt, open.tool.CallID
-		f.Message = fmt.Sprintf("the id of this call, %s, is not that of its output, %s, on line %d: the client drops the output", check.Clip([]byte(whose), 40), check.Clip([]byte(id), 40), out.ref.Pos.Line)
+		this, other, line = "call", "output", out.ref.Pos.Line
 	}
-	f.Pos, f.Offset, f.On, f.IDs = ref.Pos, ref.Offset, ref, whose
-	f.Edits = []finding.Edit{{At: ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{{Start: at.Start, End: at.End, New: quoted(id)}}}}
-	c.run.Report(f)
+	f := ruleWrongCallID.At(ref, "", fmt.Sprintf("the id of this %s, %s, is not that of its %s, %s, on line %d: the client drops the output", this, check.Clip([]byte(whose), 40), other, check.Clip([]byte(id), 40), line))
+	f.Unseen, f.On, f.IDs = 1, ref, whose
+	c.run.Report(f.With(finding.Edit{At: ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{{Start: at.Start, End: at.End, New: quoted(id)}}}))
 }
