@@ -45,8 +45,10 @@ func (l *lintRun) spared(file string) error {
 	}
 	for _, t := range l.every {
 		if t.path == "-" {
-			if in, ok := l.env.stdin(); ok && os.SameFile(info, in) {
-				return usage("this would replace the session %s, which is standard input", file)
+			if f := l.env.stdin(); f != nil {
+				if in, err := f.Stat(); err == nil && os.SameFile(info, in) {
+					return usage("this would replace the session %s, which is standard input", file)
+				}
 			}
 		} else if same(t.path) {
 			return usage("this would replace the session %s", file)
@@ -61,20 +63,6 @@ func (l *lintRun) spared(file string) error {
 		return usage("this would replace %s, which is a session", file)
 	}
 	return nil
-}
-
-// stdin is the file from which standard input comes, if it comes from one.
-func (e *env) stdin() (os.FileInfo, bool) {
-	in, ok := e.in.(*input)
-	if !ok {
-		return nil, false
-	}
-	f, ok := in.in.(*os.File)
-	if !ok {
-		return nil, false
-	}
-	info, err := f.Stat()
-	return info, err == nil
 }
 
 // isSession says whether a regular file has the name of a session, or begins like one.

@@ -67,7 +67,7 @@ func versionWords() string {
 
 func versionCommand(e *env) *cli.Command {
 	return &cli.Command{
-		Name: "version", Usage: "print the version", OnUsageError: onUsageError,
+		Name: "version", Usage: "print the version",
 		Description: "The release, or the commit that this program was built from.",
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
@@ -175,7 +175,7 @@ func (e *env) complain(text string) {
 
 func newApp(e *env) *cli.App {
 	cli.HelpPrinter = e.help
-	cli.VersionFlag = &cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version", DisableDefaultText: true}
+	cli.VersionFlag = &cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version"}
 	cli.VersionPrinter = func(*cli.Context) { fmt.Fprintln(e.out, versionWords()) }
 	app := &cli.App{
 		Name:            "hist",
@@ -229,16 +229,15 @@ func newApp(e *env) *cli.App {
 			return cli.ShowAppHelp(c)
 		},
 	}
-	operandsOnly(app.Commands)
+	alike(app.Commands)
 	withFormat(app.Commands)
 	return app
 }
 
-// operandsOnly removes the command "help", or "h", from the commands: a file may have that name, and there is the flag.
-func operandsOnly(commands []*cli.Command) {
+// alike sets what all commands have in common. None has the command "help", or "h": a file may have that name, and there is the flag.
+func alike(commands []*cli.Command) {
 	for _, c := range commands {
-		c.HideHelpCommand = true
-		operandsOnly(c.Subcommands)
+		c.HideHelpCommand, c.OnUsageError = true, onUsageError
 	}
 }
 

@@ -12,12 +12,18 @@ import (
 
 // asks says whether a question can be asked: standard input and standard error are both terminals.
 func (e *env) asks() bool {
-	in, ok := e.in.(*input)
-	if !ok {
-		return false
+	f := e.stdin()
+	return f != nil && term.IsTerminal(int(f.Fd())) && isTerminal(e.err)
+}
+
+// stdin is the file from which standard input comes, nil if it comes from none.
+func (e *env) stdin() *os.File {
+	in, _ := e.in.(*input)
+	if in == nil {
+		return nil
 	}
-	f, ok := in.in.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd())) && isTerminal(e.err)
+	f, _ := in.in.(*os.File)
+	return f
 }
 
 // agreed asks a question that is answered with y or n. Anything else counts as no.

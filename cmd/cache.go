@@ -11,8 +11,8 @@ import (
 func cacheCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "cache", Usage: "show what hist lint's cache holds, or remove it", ArgsUsage: "[status | clean]",
-		Description:  "hist lint keeps its findings of a session until the session changes. clean removes them, for all versions of hist;\nall you lose is time.",
-		OnUsageError: onUsageError, Action: e.cache,
+		Description: "hist lint keeps its findings of a session until the session changes. clean removes them, for all versions of hist;\nall you lose is time.",
+		Action:      e.cache,
 	}
 }
 

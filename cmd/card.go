@@ -29,8 +29,6 @@ func (p *preRun) card(t target) error {
 	if p.c.Bool("markdown") {
 		text = card.Markdown()
 	}
-	if _, err := io.WriteString(p.out(), printable(text)); err != nil {
-		return fmt.Errorf("writing the card: %w", err)
-	}
-	return nil
+	_, err = io.WriteString(p.out(), printable(text))
+	return writing("the card", err)
 }

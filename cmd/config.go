@@ -79,13 +79,6 @@ func (s *setting) UnmarshalText(text []byte) error {
 	return nil
 }
 
-func configFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "config", Usage: "read this config `FILE` instead of the " + configName + " found from here upwards"},
-		&cli.BoolFlag{Name: "no-config", Usage: "read no config file", DisableDefaultText: true},
-	}
-}
-
 // loadConfig reads the config file that --config names, or the nearest one; without any it is empty.
 func loadConfig(c *cli.Context) (*config, error) {
 	path := c.String("config")

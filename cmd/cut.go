@@ -21,9 +21,8 @@ func cutCommand(e *env) *cli.Command {
 		Name: "cut", Usage: "write a copy of a session that ends at an earlier turn", ArgsUsage: "PATH|ID",
 		Description: "The copy is whole by itself: it holds nothing that was cut, and its client goes on at the place. With --in-place, the\nclient is told to go back to the place in the way in which it does that itself, and what was cut stays in the file\nwhere it leaves it there; --purge takes that out.",
 		Flags: operationFlags("last", append(placeFlags(),
-			&cli.BoolFlag{Name: "purge", Usage: "with --in-place: what is cut leaves the file, too", DisableDefaultText: true})...),
-		OnUsageError: onUsageError,
-		Action:       func(c *cli.Context) error { return e.cut(c, "cut") },
+			&cli.BoolFlag{Name: "purge", Usage: "with --in-place: what is cut leaves the file, too"})...),
+		Action: func(c *cli.Context) error { return e.cut(c, "cut") },
 	}
 }
 

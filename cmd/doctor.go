@@ -28,12 +28,12 @@ func doctorCommand(e *env) *cli.Command {
 		Flags: []cli.Flag{
 			agentFlag(),
 			&cli.IntFlag{Name: "limit", Value: doctorLines, Usage: "name at most this `NUMBER` of damaged sessions; 0 names all"},
-			&cli.BoolFlag{Name: "json", Usage: "print one JSON object; it has no titles", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object; it has no titles"},
 			noTitlesFlag(),
-			&cli.BoolFlag{Name: "no-cache", Usage: "neither use nor update the cache of hist lint", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "no-cache", Usage: "neither use nor update the cache of hist lint"},
 			colorFlag(),
 		},
-		OnUsageError: onUsageError, Action: e.doctor,
+		Action: e.doctor,
 	}
 }
 

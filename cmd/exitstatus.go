@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"syscall"
 )
@@ -37,6 +38,14 @@ func exit(code int) error {
 		return nil
 	}
 	return &exitError{code: code}
+}
+
+// writing is an error of writing what is named, nil if none of errs is one.
+func writing(what string, errs ...error) error {
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("writing %s: %w", what, err)
+	}
+	return nil
 }
 
 func usage(format string, args ...any) error {

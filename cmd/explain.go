@@ -24,11 +24,10 @@ import (
 func explainCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "explain", Usage: "say what a rule means, what the agent does with it and what repair does", ArgsUsage: "[RULE ... | WORD | --error TEXT [SESSION]]",
-		Description:  "Without RULE, it lists all rules; with a word that is the name of none, those that it stands in. With --error and a session, by its id or file, it also names the record that the error is about.",
-		OnUsageError: onUsageError,
+		Description: "Without RULE, it lists all rules; with a word that is the name of none, those that it stands in. With --error and a session, by its id or file, it also names the record that the error is about.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "error", Usage: "explain the `TEXT` of a client's or the model API's error instead, for a session if one is named"},
-			&cli.BoolFlag{Name: "json", Usage: "print one JSON object", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
 			colorFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -55,10 +54,7 @@ func explainCommand(e *env) *cli.Command {
 			if err := e.explain(c, bufio.NewWriter(&text), st); err != nil {
 				return err
 			}
-			if err := e.paged(text.Bytes()); err != nil {
-				return fmt.Errorf("writing the explanation: %w", err)
-			}
-			return nil
+			return writing("the explanation", e.paged(text.Bytes()))
 		},
 	}
 }
@@ -265,10 +261,7 @@ func (e *env) explainIn(c *cli.Context, text, operand string, hint *preresume.Er
 	a := e.answerTo(c, text, t)
 	w := bufio.NewWriter(e.out)
 	words(w, a, widthOf(e.out))
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("writing the explanation: %w", err)
-	}
-	return nil
+	return writing("the explanation", w.Flush())
 }
 
 // answerTo is what hist pre-resume says of a session after an error.
@@ -383,25 +376,7 @@ func listRules(w *bufio.Writer, st *styles, list []*lint.Rule, width int) {
 func wrap(text string, width int) string {
 	paragraphs := strings.Split(text, "\n\n")
 	for i, p := range paragraphs {
-		paragraphs[i] = wrapParagraph(p, width)
+		paragraphs[i] = folded(strings.Join(strings.Fields(p), " "), width, 0)
 	}
 	return strings.Join(paragraphs, "\n\n")
-}
-
-// wrapParagraph breaks a text into lines of at most so many characters.
-func wrapParagraph(text string, width int) string {
-	var b strings.Builder
-	n := 0
-	for i, word := range strings.Fields(text) {
-		if i > 0 && n+1+len(word) > width {
-			b.WriteByte('\n')
-			n = 0
-		} else if i > 0 {
-			b.WriteByte(' ')
-			n++
-		}
-		b.WriteString(word)
-		n += len(word)
-	}
-	return b.String()
 }

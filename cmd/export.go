@@ -25,10 +25,10 @@ func exportCommand(e *env) *cli.Command {
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, which must not exist, instead of standard output"},
 			&cli.StringFlag{Name: "images", Usage: "write images as files to `DIR`, named by their contents; otherwise they are only named"},
 			&cli.StringFlag{Name: "max-output", Value: "4K", Usage: "clip outputs to this `SIZE`"},
-			&cli.BoolFlag{Name: "all", Usage: "also what is not sent, marked, in the order of the file", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "all", Usage: "also what is not sent, marked, in the order of the file"},
 			lastFlag(), agentFlag(),
 		},
-		OnUsageError: onUsageError, Action: e.export,
+		Action: e.export,
 	}
 }
 

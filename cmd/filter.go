@@ -26,13 +26,6 @@ type filter struct {
 	save   format.Baseline // nil if no baseline is to be written
 }
 
-func baselineFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "baseline", Usage: "leave out the findings that are in this `FILE`"},
-		&cli.StringFlag{Name: "write-baseline", Usage: "write all findings to this `FILE` for --baseline, and exit 0 whatever is found"},
-	}
-}
-
 func newFilter(c *cli.Context) (*filter, error) {
 	f := &filter{rules: c.StringSlice("rule")}
 	if err := knownRules(f.rules); err != nil {

@@ -29,10 +29,10 @@ func handoffCommand(e *env) *cli.Command {
 			&cli.StringFlag{Name: "to", Usage: "the `AGENT` that goes on: codex, claude or pi"},
 			&cli.StringFlag{Name: "cwd", Usage: "the `DIR` in which it goes on; by default, the session's own"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, which must not exist, instead of the agent's home"},
-			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "write nothing, only report", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "write nothing, only report"},
 			lastFlag(), agentFlag(),
 		},
-		OnUsageError: onUsageError, Action: e.handoff,
+		Action: e.handoff,
 	}
 }
 

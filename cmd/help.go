@@ -128,18 +128,11 @@ func (p *helpPage) flags(command string, flags []cli.Flag) {
 	rows := make([][][2]string, len(flagGroups)+1)
 	for _, flag := range flags {
 		f := completedOf(command, flag)
-		name := "--" + f.Name
-		if f.Short != "" {
-			name += ", -" + f.Short
-		}
-		if f.What != "" {
-			name += " " + f.What
-		}
 		group := 0
 		if len(flags) > ungrouped {
 			group = groupOf(f.Name)
 		}
-		rows[group] = append(rows[group], [2]string{name, f.help(flag)})
+		rows[group] = append(rows[group], [2]string{f.spelled(), f.help(flag)})
 	}
 	for i, group := range rows {
 		if len(group) == 0 {
@@ -153,6 +146,18 @@ func (p *helpPage) flags(command string, flags []cli.Flag) {
 		p.table(group)
 		p.line("")
 	}
+}
+
+// spelled is a flag as it is typed, with a word for its value.
+func (f completedFlag) spelled() string {
+	name := "--" + f.Name
+	if f.Short != "" {
+		name += ", -" + f.Short
+	}
+	if f.What != "" {
+		name += " " + f.What
+	}
+	return name
 }
 
 // help is what a flag does, and its default.

@@ -13,7 +13,7 @@ func joinCommand(e *env) *cli.Command {
 		Flags: withoutFlag("last", operationFlags("",
 			&cli.StringFlag{Name: "take", Usage: "where both go on in their own way, take `COPY`: a or b"},
 		)),
-		OnUsageError: onUsageError, Action: e.join,
+		Action: e.join,
 	}
 }
 

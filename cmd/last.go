@@ -20,12 +20,12 @@ import (
 )
 
 func lastFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "last", Usage: "instead of a path or an id: the session that codex resume --last would pick here, or claude --continue with --agent claude", DisableDefaultText: true}
+	return &cli.BoolFlag{Name: "last", Usage: "instead of a path or an id: the session that codex resume --last would pick here, or claude --continue with --agent claude"}
 }
 
 // anyFlag widens --last to what those clients pass over.
 func anyFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "any", Usage: "with --last: also sessions that codex exec, claude -p or another program began", DisableDefaultText: true}
+	return &cli.BoolFlag{Name: "any", Usage: "with --last: also sessions that codex exec, claude -p or another program began"}
 }
 
 // agentFlag selects the agent whose sessions are meant if no path is given.

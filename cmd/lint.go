@@ -21,24 +21,28 @@ func lintCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "lint", Usage: "say what is wrong with sessions, and what the agent does with it", ArgsUsage: "[PATH|ID ...]",
 		Description: "Reads each session and prints what is damaged. PATH is a file (.jsonl, .jsonl.zst), a directory, or - for\nstandard input; ID is a thread's id, looked up in the homes of Codex\nand Claude Code ($CODEX_HOME or ~/.codex, $CLAUDE_CONFIG_DIR or ~/.claude). Without either, it takes all sessions there.",
-		Flags: slices.Concat([]cli.Flag{
+		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMATS` of the findings, separated by commas: " + formatNames + "; NAME=FILE writes to a file"},
 			&cli.StringFlag{Name: "fail-on", Value: "loses", Usage: "exit 1 for findings of this `IMPACT` or a worse one: blocks, loses, rejects, shows or notes"},
 			&cli.StringSliceFlag{Name: "rule", Usage: "report only this `RULE`; may be given more than once"},
-			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "in text, also print the byte offset, record type, impact and fix of each finding, and why a record is hung where it is", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "statistics", Usage: "count findings by rule, client version and month instead of listing them", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "in text, also print the byte offset, record type, impact and fix of each finding, and why a record is hung where it is"},
+			&cli.BoolFlag{Name: "statistics", Usage: "count findings by rule, client version and month instead of listing them"},
 			noTitlesFlag(),
 			lastFlag(), anyFlag(), agentFlag(),
-			&cli.BoolFlag{Name: "notes", Usage: "also print notes, which text only counts", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "notes", Usage: "also print notes, which text only counts"},
 			clientFlag("codex", "judge by"), clientFlag("claude", "judge by"), clientFlag("pi", "judge by"),
 			providerFlag(),
-			&cli.BoolFlag{Name: "show-content", Usage: "show the bytes around each finding, which may contain words of the conversation", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "show-content", Usage: "show the bytes around each finding, which may contain words of the conversation"},
 			&cli.StringFlag{Name: "files-from", Usage: "also lint the sessions listed in this `FILE`, one per line; - is standard input"},
 			&cli.StringFlag{Name: "shard", Usage: "lint only the `PART` I/N of all sessions, I from 0; auto/N takes I from the batch scheduler's variable"},
-			&cli.BoolFlag{Name: "no-cache", Usage: "neither use nor update the cache", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "no-cache", Usage: "neither use nor update the cache"},
 			colorFlag(),
-		}, configFlags(), baselineFlags()),
-		OnUsageError: onUsageError, Action: e.lint,
+			&cli.StringFlag{Name: "config", Usage: "read this config `FILE` instead of the " + configName + " found from here upwards"},
+			&cli.BoolFlag{Name: "no-config", Usage: "read no config file"},
+			&cli.StringFlag{Name: "baseline", Usage: "leave out the findings that are in this `FILE`"},
+			&cli.StringFlag{Name: "write-baseline", Usage: "write all findings to this `FILE` for --baseline, and exit 0 whatever is found"},
+		},
+		Action: e.lint,
 	}
 }
 

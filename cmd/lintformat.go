@@ -119,7 +119,9 @@ func (o outputTo) mode() fs.FileMode {
 func (l *lintRun) with(name string, w io.Writer, rest []outputTo) error {
 	buf := bufio.NewWriter(w)
 	if forPeople(name) && l.c.Bool("statistics") {
-		l.printers = append(l.printers, newStats(l.c.Context, buf, l.c.Bool("notes")))
+		l.printers = append(l.printers, &statsPrinter{
+			ctx: l.c.Context, w: buf, notes: l.c.Bool("notes"), rules: map[string]int64{}, versions: map[string]*tally{}, months: map[string]*tally{},
+		})
 		return l.open(rest)
 	}
 	if forPeople(name) {

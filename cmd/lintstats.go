@@ -26,10 +26,6 @@ type statsPrinter struct {
 // tally is how many sessions there are, and how many of them are damaged.
 type tally struct{ sessions, damaged int64 }
 
-func newStats(ctx context.Context, w *bufio.Writer, notes bool) *statsPrinter {
-	return &statsPrinter{ctx: ctx, w: w, notes: notes, rules: map[string]int64{}, versions: map[string]*tally{}, months: map[string]*tally{}}
-}
-
 func (p *statsPrinter) session(r linted) error {
 	if r.result == nil {
 		return nil // the reason has been printed

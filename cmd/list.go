@@ -29,14 +29,14 @@ func listCommand(e *env) *cli.Command {
 			&cli.StringFlag{Name: "state", Usage: "only sessions whose last turn is in this `STATE`; separate several by commas"},
 			&cli.StringFlag{Name: "agent", Usage: "only sessions of this `AGENT`: " + strings.Join(all.Names(), " or ")},
 			&cli.IntFlag{Name: "limit", Usage: "at most this `NUMBER`, the newest (20 on a terminal, otherwise all)", DefaultText: "20 on a terminal"},
-			&cli.BoolFlag{Name: "health", Usage: "lint each listed session of up to 24 MiB and show the result (with --json only if this is given; --health=false leaves it out)", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "health", Usage: "lint each listed session of up to 24 MiB and show the result (with --json only if this is given; --health=false leaves it out)"},
 			noTitlesFlag(),
-			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "also show size, branch and model", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "json", Usage: "print one JSON object; it has no titles", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "also show size, branch and model"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object; it has no titles"},
 			colorFlag(),
-			&cli.BoolFlag{Name: "decisions", Usage: "list instead what pre-resume was asked and what it answered", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "decisions", Usage: "list instead what pre-resume was asked and what it answered"},
 		},
-		OnUsageError: onUsageError, Action: e.list,
+		Action: e.list,
 	}
 }
 

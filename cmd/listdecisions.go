@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -57,10 +56,7 @@ func (e *env) listDecisions(c *cli.Context, want wanted) error {
 			fmt.Fprintln(w, "no answer of hist pre-resume is on record")
 		}
 	}
-	if err := errors.Join(err, w.Flush()); err != nil {
-		return fmt.Errorf("writing the list: %w", err)
-	}
-	return nil
+	return writing("the list", err, w.Flush())
 }
 
 // decisionTable prints one decision per line; on a terminal that is too narrow, what came of it goes below.

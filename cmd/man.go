@@ -92,14 +92,7 @@ func (m *man) command(c *cli.Command) {
 	flags := slices.DeleteFunc(slices.Clone(c.Flags), func(f cli.Flag) bool { return f == cli.HelpFlag }) // the running command has it already
 	for _, flag := range append(flags, cli.HelpFlag) {
 		f := completedOf(c.Name, flag)
-		name := "--" + f.Name
-		if f.Short != "" {
-			name += ", -" + f.Short
-		}
-		if f.What != "" {
-			name += " " + f.What
-		}
-		m.item(name, f.help(flag))
+		m.item(f.spelled(), f.help(flag))
 	}
 	for _, x := range examples[c.Name] {
 		m.line(".PP\n%s:\n.RS 4\n.nf\n.B %s\n.fi\n.RE", roff(strings.ToUpper(x.does[:1])+x.does[1:]), roff(x.line))

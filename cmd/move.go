@@ -36,9 +36,9 @@ func moveCommand(e *env) *cli.Command {
 			&cli.StringFlag{Name: "rewrite", Value: "fields", Usage: "change what names the directory, by `WHAT`: none, fields (by which the client finds the session), or history (every text)"},
 			&cli.StringFlag{Name: "home", Usage: "this `DIR` is an agent's home that was moved or copied here: change what names its sessions' old places"},
 			&cli.StringFlag{Name: "bundle", Usage: "write the sessions, with what lies beside them, to `FILE` for another machine; hist move FILE brings them into the home there"},
-			&cli.BoolFlag{Name: "all", Usage: "all sessions of the directory --from, or below it", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "all", Usage: "all sessions of the directory --from, or below it"},
 		))),
-		OnUsageError: onUsageError, Action: e.move,
+		Action: e.move,
 	}
 }
 

@@ -29,10 +29,7 @@ func (e *env) offer(c *cli.Context, what, begin string) error {
 	if err != nil {
 		return err
 	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("writing what can be completed: %w", err)
-	}
-	return nil
+	return writing("what can be completed", w.Flush())
 }
 
 func offerSessions(c *cli.Context, w io.Writer, begin string) error {

@@ -23,15 +23,15 @@ import (
 // command has another with that name.
 func operationFlags(own string, flags ...cli.Flag) []cli.Flag {
 	return append(flags, withoutFlag(own, []cli.Flag{
-		&cli.BoolFlag{Name: "in-place", Aliases: []string{"i"}, Usage: "change the session's own file and keep its id; the original is kept in the run's record", DisableDefaultText: true},
+		&cli.BoolFlag{Name: "in-place", Aliases: []string{"i"}, Usage: "change the session's own file and keep its id; the original is kept in the run's record"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `PATH` instead, keeping the id: a new file, an existing directory, or - for standard output"},
 		lastFlag(), agentFlag(),
-		&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "write nothing, only report", DisableDefaultText: true},
-		&cli.BoolFlag{Name: "diff", Aliases: []string{"d"}, Usage: "print a unified diff of the changed lines", DisableDefaultText: true},
-		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "print each change", DisableDefaultText: true},
+		&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "write nothing, only report"},
+		&cli.BoolFlag{Name: "diff", Aliases: []string{"d"}, Usage: "print a unified diff of the changed lines"},
+		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "print each change"},
 		&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the report: text, or json (one object per session)"},
 		&cli.StringFlag{Name: "html", Usage: "also write the report to `FILE` as a page for a browser; it must not exist"},
-		&cli.BoolFlag{Name: "show-content", Usage: "show changed lines as they are, including words of the conversation", DisableDefaultText: true},
+		&cli.BoolFlag{Name: "show-content", Usage: "show changed lines as they are, including words of the conversation"},
 		colorFlag(),
 	})...)
 }

@@ -22,9 +22,9 @@ import (
 func pluginCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "plugin", Usage: "tell the agents themselves about hist: a skill, and a hook that names damage at the start", ArgsUsage: "install | remove",
-		Description:  "install writes the folder skills/hist into the home of each agent that has one here, or of --agent. The agent then knows how\nto use hist on a session, and Claude Code says in one line, when it starts, that the session before was damaged. remove takes\nthe folder away again. docs/agents.md says more.",
-		Flags:        []cli.Flag{agentFlag()},
-		OnUsageError: onUsageError, Action: e.plugin,
+		Description: "install writes the folder skills/hist into the home of each agent that has one here, or of --agent. The agent then knows how\nto use hist on a session, and Claude Code says in one line, when it starts, that the session before was damaged. remove takes\nthe folder away again. docs/agents.md says more.",
+		Flags:       []cli.Flag{agentFlag()},
+		Action:      e.plugin,
 	}
 }
 

@@ -26,16 +26,16 @@ func preResumeCommand(e *env) *cli.Command {
 		Description: "Exits 0 if the session can be resumed now, 1 if it needs a repair or another step first, 3 if there is none,\n4 if it is in use. Of large sessions, it reads only the head and tail. Every answer is logged: hist list --decisions.",
 		Flags: []cli.Flag{
 			lastFlag(), anyFlag(), agentFlag(),
-			&cli.BoolFlag{Name: "all", Usage: "with --last: from any directory", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "all", Usage: "with --last: from any directory"},
 			&cli.StringFlag{Name: "cwd", Usage: "with --last: from this `DIRECTORY`; with --card: where you work now"},
-			&cli.BoolFlag{Name: "interactive", Usage: "with --via: a person's client asks, which joins a server that has the session open", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "json", Usage: "answer with one JSON object", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "card", Usage: "answer with a restart card: what to check before continuing", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "markdown", Usage: "print the card as Markdown", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "repair", Usage: "repair the session in place if that makes it resumable, but never the same bytes twice", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "exec", Usage: "if the session can be resumed, run the COMMAND after -- (default: the resume itself) and exit with its code", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "force", Usage: "with --exec: run it even if the session can't be resumed", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "deep", Usage: "read the whole session even if it is large", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "interactive", Usage: "with --via: a person's client asks, which joins a server that has the session open"},
+			&cli.BoolFlag{Name: "json", Usage: "answer with one JSON object"},
+			&cli.BoolFlag{Name: "card", Usage: "answer with a restart card: what to check before continuing"},
+			&cli.BoolFlag{Name: "markdown", Usage: "print the card as Markdown"},
+			&cli.BoolFlag{Name: "repair", Usage: "repair the session in place if that makes it resumable, but never the same bytes twice"},
+			&cli.BoolFlag{Name: "exec", Usage: "if the session can be resumed, run the COMMAND after -- (default: the resume itself) and exit with its code"},
+			&cli.BoolFlag{Name: "force", Usage: "with --exec: run it even if the session can't be resumed"},
+			&cli.BoolFlag{Name: "deep", Usage: "read the whole session even if it is large"},
 			&cli.DurationFlag{Name: "timeout", Usage: "answer after this `TIME`, e.g. 2s, with what is known by then"},
 			waitFlag(),
 			&cli.Int64Flag{Name: "max-size", Usage: "the largest session that you accept, in `BYTES`", DefaultText: "any"},
@@ -43,10 +43,10 @@ func preResumeCommand(e *env) *cli.Command {
 			clientFlag("codex", "judge by"), clientFlag("claude", "judge by"), clientFlag("pi", "judge by"),
 			&cli.StringFlag{Name: "via", Usage: "for the log: `WHAT` led to the question, e.g. argv or thread/resume; the session found then counts as used"},
 			&cli.StringFlag{Name: "caller", Usage: "for the log: the `PROGRAM` that asks, e.g. my-wrapper/1.2"},
-			&cli.BoolFlag{Name: "quiet", Usage: "print one line on standard error, and only if the session was repaired, can't be resumed, or is resumed with a warning", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "show-content", Usage: "include the words of the last prompt", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "quiet", Usage: "print one line on standard error, and only if the session was repaired, can't be resumed, or is resumed with a warning"},
+			&cli.BoolFlag{Name: "show-content", Usage: "include the words of the last prompt"},
 		},
-		OnUsageError: onUsageError, Action: e.preResume,
+		Action: func(c *cli.Context) error { return (&preRun{env: e, c: c}).run() },
 	}
 }
 
@@ -66,8 +66,6 @@ type preRun struct {
 	began   time.Time
 	src     *source.Source // the session as it was looked at last
 }
-
-func (e *env) preResume(c *cli.Context) error { return (&preRun{env: e, c: c}).run() }
 
 func (p *preRun) run() error {
 	c := p.c
@@ -296,10 +294,8 @@ func (p *preRun) find() (target, error) {
 			where += "; the client would silently begin a new one"
 		}
 		where += passedOver(ctx, homes, p.cwd, any)
-		if p.cwd != "" {
-			if p.resume {
-				where += maybeMoved(ctx, p.cwd)
-			}
+		if p.cwd != "" && p.resume {
+			where += maybeMoved(ctx, p.cwd)
 		}
 		if p.lost != nil {
 			where += fmt.Sprintf("; %s ended badly there, and the client's --last passes over it: resume it by its id", p.lost.Thread)

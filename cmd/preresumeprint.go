@@ -26,17 +26,13 @@ func (p *preRun) show(a *preresume.Answer) error {
 	}
 	w := bufio.NewWriter(p.out())
 	a.Command = nextOf(a)
+	var err error
 	if p.c.Bool("json") {
-		if err := format.Write(w, a); err != nil {
-			return fmt.Errorf("writing the answer: %w", err)
-		}
+		err = format.Write(w, a)
 	} else {
 		words(w, a, widthOf(p.out()))
 	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("writing the answer: %w", err)
-	}
-	return nil
+	return writing("the answer", err, w.Flush())
 }
 
 // brief prints one line if there is something worth an interruption: the session was repaired, can't be resumed, or there is a

@@ -20,14 +20,14 @@ func redactCommand(e *env) *cli.Command {
 		Name: "redact", Usage: "write a copy of a session without the secrets in it", ArgsUsage: "PATH|ID ...",
 		Description: "Finds secrets by the rules of gitleaks, and puts the same placeholder in the place of each wherever it stands in a text.\nIds, signatures, encrypted contents, images, hashes and names of tools are never touched; what can't be altered, such\nas thinking with a secret in it, is taken out. Other files that hold the secrets are named.",
 		Flags: operationFlags("",
-			&cli.BoolFlag{Name: "list", Usage: "only list kinds and places of secrets, never the secrets", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "list", Usage: "only list kinds and places of secrets, never the secrets"},
 			&cli.StringSliceFlag{Name: "pattern", Usage: "what this regular `EXPRESSION` matches, or its first group, is a secret, too; may be given more than once"},
 			&cli.StringSliceFlag{Name: "allow", Usage: "what this regular `EXPRESSION` matches is no secret; may be given more than once"},
-			&cli.BoolFlag{Name: "drop-encrypted", Usage: "take out compactions that only the provider can read; otherwise such a session is refused", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "all-stores", Usage: "with --in-place: also in what the client keeps beside the sessions: databases, lists, results, sub-agents, edited files", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "keep-original", Usage: "with --in-place: keep the original, with its secrets, in the run's record, so that undo works", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "drop-encrypted", Usage: "take out compactions that only the provider can read; otherwise such a session is refused"},
+			&cli.BoolFlag{Name: "all-stores", Usage: "with --in-place: also in what the client keeps beside the sessions: databases, lists, results, sub-agents, edited files"},
+			&cli.BoolFlag{Name: "keep-original", Usage: "with --in-place: keep the original, with its secrets, in the run's record, so that undo works"},
 		),
-		OnUsageError: onUsageError, Action: e.redact,
+		Action: e.redact,
 	}
 }
 

@@ -33,32 +33,32 @@ func repairCommand(e *env) *cli.Command {
 		Name: "repair", Usage: "write a repaired copy of sessions that resumes, and report what changed", ArgsUsage: "[PATH|ID ...]",
 		Description: "By default, the copy is a new thread beside the original, which is not touched; hist prints the command that\nresumes it. A session with nothing to repair is left alone. Every repair is recorded below $XDG_STATE_HOME/hist/runs\n(~/.local/state/hist/runs), and hist undo undoes it.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "in-place", Aliases: []string{"i"}, Usage: "replace the session's own file and keep its id; the original is kept in the run's record", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "move-databases", Usage: "with --in-place: afterwards, move databases that the client can't read into the run's record; no client may run", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "in-place", Aliases: []string{"i"}, Usage: "replace the session's own file and keep its id; the original is kept in the run's record"},
+			&cli.BoolFlag{Name: "move-databases", Usage: "with --in-place: afterwards, move databases that the client can't read into the run's record; no client may run"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `PATH` instead, keeping the id: a new file, an existing directory, or - for standard output"},
 			lastFlag(), anyFlag(), agentFlag(),
-			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "write nothing, only report", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "without PATH or ID, repair the whole home without asking", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "write nothing, only report"},
+			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "without PATH or ID, repair the whole home without asking"},
 			&cli.StringFlag{Name: "only", Usage: "make only fixes of these `KINDS`, separated by commas: exact, recovered, stand-in, set-aside"},
 			&cli.StringSliceFlag{Name: "rule", Usage: "repair only what this `RULE` finds, including its notes; may be given more than once"},
-			&cli.BoolFlag{Name: "tidy", Usage: "also repair notes that have a fix", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "keep-orphans", Usage: "turn an output whose call can't be rebuilt into a note to the model", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "strip-encrypted", Usage: "set aside what another account or provider encrypted and nobody can read any more; never in place", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "drop-thinking", Usage: "take out the thinking behind what is changed: newer Claude models' APIs may refuse it there", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "tidy", Usage: "also repair notes that have a fix"},
+			&cli.BoolFlag{Name: "keep-orphans", Usage: "turn an output whose call can't be rebuilt into a note to the model"},
+			&cli.BoolFlag{Name: "strip-encrypted", Usage: "set aside what another account or provider encrypted and nobody can read any more; never in place"},
+			&cli.BoolFlag{Name: "drop-thinking", Usage: "take out the thinking behind what is changed: newer Claude models' APIs may refuse it there"},
 			clientFlag("codex", "repair for"), clientFlag("claude", "repair for"), clientFlag("pi", "repair for"),
 			&cli.StringFlag{Name: "error", Usage: "the `TEXT` of the error of a failed resume; what it names is mended, too"},
 			&cli.StringFlag{Name: "error-file", Usage: "a `FILE` with that error instead"},
 			&cli.StringFlag{Name: "branch", Usage: "make Claude Code continue the branch that holds the record with this `UUID`"},
-			&cli.BoolFlag{Name: "chain-parallel", Usage: "put the outputs of parallel calls one after the other, so that Claude Code up to 2.1.2 sends them all", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "chain-parallel", Usage: "put the outputs of parallel calls one after the other, so that Claude Code up to 2.1.2 sends them all"},
 			providerFlag(),
-			&cli.BoolFlag{Name: "diff", Aliases: []string{"d"}, Usage: "print a unified diff of the changed lines instead of the list of edits", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "also print byte offsets and renumbered lines", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "diff", Aliases: []string{"d"}, Usage: "print a unified diff of the changed lines instead of the list of edits"},
+			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "also print byte offsets and renumbered lines"},
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the report: text, or json (one object per session)"},
 			&cli.StringFlag{Name: "html", Usage: "also write the report to `FILE` as a page for a browser; it must not exist"},
-			&cli.BoolFlag{Name: "show-content", Usage: "show changed lines as they are, including words of the conversation", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "show-content", Usage: "show changed lines as they are, including words of the conversation"},
 			colorFlag(),
 		},
-		OnUsageError: onUsageError, Action: e.repair,
+		Action: e.repair,
 	}
 }
 
@@ -177,10 +177,7 @@ func (r *repairRun) all(ctx context.Context, list []target) error {
 	default:
 		err = asInUse(r.beside(r))
 	}
-	if end := r.print.end(ctx, r.c, r.run); end != nil {
-		return errors.Join(err, fmt.Errorf("writing the report: %w", end))
-	}
-	return err
+	return errors.Join(err, writing("the report", r.print.end(ctx, r.c, r.run)))
 }
 
 // flags reads the command line.

@@ -20,12 +20,12 @@ func resumeCommand(e *env) *cli.Command {
 		Description: "Without a session: the last one of this directory, of whichever agent worked here last. A damaged session is\nrepaired in place, which hist undo takes back; on a terminal hist asks first. What follows -- is handed to\nthe client.",
 		Flags: []cli.Flag{
 			lastFlag(), anyFlag(), agentFlag(),
-			&cli.BoolFlag{Name: "all", Usage: "without a session: the last one of all directories", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "repair without asking", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "all", Usage: "without a session: the last one of all directories"},
+			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "repair without asking"},
 			waitFlag(),
 			clientFlag("codex", "judge by"), clientFlag("claude", "judge by"), clientFlag("pi", "judge by"),
 		},
-		OnUsageError: onUsageError, Action: func(c *cli.Context) error { return (&preRun{env: e, c: c, resume: true}).run() },
+		Action: func(c *cli.Context) error { return (&preRun{env: e, c: c, resume: true}).run() },
 	}
 }
 

@@ -26,11 +26,11 @@ func runsCommand(e *env) *cli.Command {
 			"originals that they keep: those repairs can't be undone any more.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "older-than", Usage: "prune: records older than this `TIME`: 90m, 24h, 30d, or from before a date such as 2026-11-01"},
-			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "prune: remove nothing, only say what would be removed", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "prune: don't ask", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "json", Usage: "list and show: print one JSON object", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "prune: remove nothing, only say what would be removed"},
+			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "prune: don't ask"},
+			&cli.BoolFlag{Name: "json", Usage: "list and show: print one JSON object"},
 		},
-		OnUsageError: onUsageError, Action: e.runs,
+		Action: e.runs,
 	}
 }
 
@@ -228,13 +228,11 @@ func (e *env) showRun(c *cli.Context, id string) error {
 	m := &run.Manifest
 	w := bufio.NewWriter(e.out)
 	if c.Bool("json") {
-		if err := format.Write(w, struct {
+		err := format.Write(w, struct {
 			Schema string `json:"schema"`
 			listedRun
-		}{"hist.run/1", aboutRun(c.Context, m)}); err != nil {
-			return fmt.Errorf("writing the run: %w", err)
-		}
-		return w.Flush()
+		}{"hist.run/1", aboutRun(c.Context, m)})
+		return writing("the run", err, w.Flush())
 	}
 	fmt.Fprintf(w, "%s  %s, by hist %s; %s\n", m.Run, m.Started.Local().Format(time.DateTime), oneLine(m.Version), stateOf(c.Context, m))
 	for i := range m.Files {
@@ -261,10 +259,7 @@ func (e *env) showRun(c *cli.Context, id string) error {
 	case can > 0:
 		fmt.Fprintf(w, "undo:   hist undo %s SESSION, for each that has not changed\n", m.Run)
 	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("writing the run: %w", err)
-	}
-	return nil
+	return writing("the run", w.Flush())
 }
 
 // pruneRuns removes old records. If one is of a repair that could still be undone, it says so and asks first: the record holds

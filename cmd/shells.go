@@ -2,7 +2,6 @@ package cmd
 
 import (
 	_ "embed"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -26,7 +25,6 @@ func completionCommand(e *env) *cli.Command {
 		Description: "In bash: source <(hist completion bash). In zsh: source <(hist completion zsh). In fish: hist completion fish | source.\n" +
 			"In PowerShell: hist completion powershell | Out-String | Invoke-Expression.\n\n" +
 			"The shells ask it what begins with a word, newest first: hist completion sessions [WORD], hist completion runs [WORD].",
-		OnUsageError: onUsageError,
 		Action: func(c *cli.Context) error {
 			shell := c.Args().First()
 			if (shell == "sessions" || shell == "runs") && c.NArg() <= 2 {
@@ -39,10 +37,7 @@ func completionCommand(e *env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			if err := t.ExecuteTemplate(e.out, shell, completed(c.App)); err != nil {
-				return fmt.Errorf("writing the completion: %w", err)
-			}
-			return nil
+			return writing("the completion", t.ExecuteTemplate(e.out, shell, completed(c.App)))
 		},
 	}
 }
@@ -164,16 +159,13 @@ func quoteShell(s string) string {
 func manCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "man", Usage: "print the man page",
-		Description:  "To read it: hist man | man -l -. To install it: hist man > /usr/local/share/man/man1/hist.1.",
-		OnUsageError: onUsageError,
+		Description: "To read it: hist man | man -l -. To install it: hist man > /usr/local/share/man/man1/hist.1.",
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return usage("man takes no arguments")
 			}
-			if _, err := io.WriteString(e.out, manPage(c.App)); err != nil {
-				return fmt.Errorf("writing the man page: %w", err)
-			}
-			return nil
+			_, err := io.WriteString(e.out, manPage(c.App))
+			return writing("the man page", err)
 		},
 	}
 }

@@ -29,9 +29,9 @@ func shimCommand(e *env) *cli.Command {
 			"repair (the default); HIST_SHIM_REJOIN=1 resumes a lost thread instead of starting a new one; HIST_SHIM_TIMEOUT\n" +
 			"limits one check (2s).",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "rejoin", Usage: "install: resume a lost thread instead of starting a new one, as HIST_SHIM_REJOIN=1 does, from now on; remove ends it", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "rejoin", Usage: "install: resume a lost thread instead of starting a new one, as HIST_SHIM_REJOIN=1 does, from now on; remove ends it"},
 		},
-		OnUsageError: onUsageError, Action: e.shim,
+		Action: e.shim,
 	}
 }
 
@@ -103,10 +103,8 @@ func (e *env) shimRemove(dir string) error {
 }
 
 func (e *env) tell(format string, args ...any) error {
-	if _, err := fmt.Fprint(e.out, printable(fmt.Sprintf(format, args...))); err != nil {
-		return fmt.Errorf("writing the answer: %w", err)
-	}
-	return nil
+	_, err := fmt.Fprint(e.out, printable(fmt.Sprintf(format, args...)))
+	return writing("the answer", err)
 }
 
 func (e *env) shimInstall(ctx context.Context, dir string, program *front.Program) error {

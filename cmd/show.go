@@ -29,11 +29,11 @@ func showCommand(e *env) *cli.Command {
 			lastFlag(), anyFlag(), agentFlag(),
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the timeline: text, json (one object), or jsonl (one per entry)"},
 			&cli.StringFlag{Name: "html", Usage: "write one page for a browser to `FILE`, which must not exist"},
-			&cli.BoolFlag{Name: "show-content", Usage: "show all words: prompts, answers and readable reasoning, and the inputs and outputs of calls", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "redact", Usage: "show no words; a terminal shows the first of each prompt and answer", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "show-content", Usage: "show all words: prompts, answers and readable reasoning, and the inputs and outputs of calls"},
+			&cli.BoolFlag{Name: "redact", Usage: "show no words; a terminal shows the first of each prompt and answer"},
 			colorFlag(),
 		},
-		OnUsageError: onUsageError, Action: e.show,
+		Action: e.show,
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fatih/color"
+
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/session"
@@ -130,16 +132,14 @@ func (p *timelinePrinter) line(e *timeline.Entry) string {
 // clockColumns are what a line takes beside an entry's words.
 const clockColumns = 14
 
-// how is the colour of a call's outcome.
-func (p *timelinePrinter) how(e *timeline.Entry) interface{ Sprint(...any) string } {
-	switch {
-	case e.Outcome.State == session.Running:
-		return p.st.dim
-	case !e.Answered || e.Outcome.State == session.StoodIn:
+// how is the colour of a call's outcome, by its class.
+func (p *timelinePrinter) how(e *timeline.Entry) *color.Color {
+	switch callClass(e) {
+	case "loses":
 		return p.st.impact[lint.Loses]
-	case e.Outcome.State == session.Failed || e.Outcome.State == session.Aborted:
+	case "failed":
 		return p.st.removed
-	case e.Outcome.State == session.Succeeded:
+	case "ok":
 		return p.st.added
 	}
 	return p.st.dim

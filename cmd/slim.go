@@ -21,11 +21,11 @@ func slimCommand(e *env) *cli.Command {
 			&cli.IntFlag{Name: "keep-images", Value: 2, Usage: "with --level marked: keep the newest `N` images"},
 			&cli.StringFlag{Name: "max-output", Value: "4K", Usage: "with --level marked: shorten older outputs to this `SIZE`"},
 			&cli.StringFlag{Name: "target", Usage: "go as far as it takes to get below this `SIZE`, such as 2M"},
-			&cli.BoolFlag{Name: "drop-thinking", Usage: "with --level marked: take out thinking that is bound to what changes before it", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "all", Usage: "all sessions of the home", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "drop-thinking", Usage: "with --level marked: take out thinking that is bound to what changes before it"},
+			&cli.BoolFlag{Name: "all", Usage: "all sessions of the home"},
 			&cli.StringFlag{Name: "older-than", Usage: "with --all: those that nobody has used for this `TIME`: 90m, 24h, 30d, or since a date such as 2026-11-01"},
 		),
-		OnUsageError: onUsageError, Action: e.slim,
+		Action: e.slim,
 	}
 }
 

@@ -21,7 +21,7 @@ type titles struct {
 }
 
 func noTitlesFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "no-titles", Usage: "don't show titles, which contain words of the conversation", DisableDefaultText: true}
+	return &cli.BoolFlag{Name: "no-titles", Usage: "don't show titles, which contain words of the conversation"}
 }
 
 func newTitles(c *cli.Context, conf *config) *titles {

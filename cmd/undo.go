@@ -22,10 +22,9 @@ func undoCommand(e *env) *cli.Command {
 		Name: "undo", Usage: "undo a repair, a move or another change, byte for byte", ArgsUsage: "[RUN [SESSION ...]]",
 		Description: "RUN is the id that repair printed, or its beginning; without it, the newest repair that has not been undone. If a session\nhas changed since the repair, nothing is undone; with SESSION, only these sessions of the run count.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "change nothing, only say what would be done", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "json", Usage: "print one JSON object", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "change nothing, only say what would be done"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
 		},
-		OnUsageError: onUsageError,
 		Action: func(c *cli.Context) error {
 			if slices.Contains(c.Args().Slice(), "") { // a script's variable is not set: that does not mean the newest run
 				return errNoRun

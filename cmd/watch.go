@@ -30,9 +30,9 @@ func watchCommand(e *env) *cli.Command {
 			&cli.StringFlag{Name: "exec", Usage: "run this shell `COMMAND` for each session found damaged, with its path in $HIST_SESSION"},
 			&cli.DurationFlag{Name: "exec-timeout", Usage: "end the command of --exec, and what it has started, after this `TIME`; 0 lets it run", DefaultText: "0"},
 			&cli.DurationFlag{Name: "rest", Value: 2 * time.Second, Usage: "lint a file once it has not changed for this `TIME`"},
-			&cli.BoolFlag{Name: "json", Usage: "print one JSON object per line", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object per line"},
 		},
-		OnUsageError: onUsageError, Action: e.watch,
+		Action: e.watch,
 	}
 }
 

@@ -110,17 +110,26 @@ func weight(impact string) int {
 
 // worst is the worst impact of what was repaired and what was left, "" if there is neither.
 func (r *Report) worst() (name string) {
-	for i := range r.Edits {
-		if weight(r.Edits[i].Impact) > weight(name) {
-			name = r.Edits[i].Impact
-		}
-	}
-	for _, l := range r.Left {
-		if weight(l.Impact) > weight(name) {
-			name = l.Impact
+	for impact := range r.found {
+		if weight(impact) > weight(name) {
+			name = impact
 		}
 	}
 	return name
+}
+
+// found yields the impact and the rule of what was repaired, and then of what was left.
+func (r *Report) found(yield func(impact, rule string) bool) {
+	for i := range r.Edits {
+		if !yield(r.Edits[i].Impact, r.Edits[i].Rule) {
+			return
+		}
+	}
+	for _, l := range r.Left {
+		if !yield(l.Impact, l.Rule) {
+			return
+		}
+	}
 }
 
 // Main is the rule of the worst of what was repaired and left, "" if it is no repair.
@@ -128,14 +137,9 @@ func (r part) Main() string {
 	if r.Operation != nil {
 		return ""
 	}
-	for i := range r.Edits {
-		if r.Edits[i].Impact == r.Worst {
-			return r.Edits[i].Rule
-		}
-	}
-	for _, l := range r.Report.Left {
-		if l.Impact == r.Worst {
-			return l.Rule
+	for impact, rule := range r.found {
+		if impact == r.Worst {
+			return rule
 		}
 	}
 	return ""
