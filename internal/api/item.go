@@ -116,7 +116,23 @@ func valueOf(value []byte) gjson.Result {
 
 // fits says whether a value is within the limit, as far as that shows before it is read. It may be long.
 func (l *limit) fits(value []byte) bool {
-	return l.Check == "longest" && len(value) <= l.most || l.Check == "required" && len(value) > 0 && value[0] == '"'
+	if len(value) < 2 || value[0] != '"' {
+		return l.Check == "longest" && len(value) <= l.most
+	}
+	text := value[1 : len(value)-1] // escapes and all: none is shorter than what it stands for
+	switch l.Check {
+	case "required":
+		return true
+	case "prefix":
+		return bytes.HasPrefix(text, []byte(l.Want))
+	case "chars":
+		return !slices.ContainsFunc(text, func(c byte) bool { return !l.chars[c] })
+	case "longest":
+		return len(value) <= l.most
+	case "shortest":
+		return l.most == 1 && len(text) > 0
+	}
+	return false
 }
 
 // WrongText is the same of a field that is known to hold a text.

@@ -79,15 +79,13 @@ func spelled(rec *session.Record) bool {
 	return rec.Sound || Misfit(rec) == ""
 }
 
-// halfNamespace says whether a call holds one half of the key "namespace", which it need not have, in front of its arguments or behind them.
+// halfNamespace says whether a call holds one half of the key "namespace", which it need not have. Clients write it behind the name.
 func halfNamespace(rec *session.Record) bool {
-	arguments := rec.Spans[FieldArguments]
-	for _, part := range [][]byte{rec.Raw[:arguments.Start], rec.Raw[arguments.End:]} {
-		if bytes.Contains(part, []byte(`pace":`)) || bytes.Contains(part, []byte(`"names`)) {
-			return true
-		}
+	name, arguments := rec.Spans[FieldName], rec.Spans[FieldArguments]
+	if name.End <= arguments.Start && string(rec.Raw[name.End:arguments.Start]) == `,"arguments":` {
+		return false
 	}
-	return false
+	return bytes.Contains(rec.Raw, []byte(`pace":`)) || bytes.Contains(rec.Raw, []byte(`"names`))
 }
 
 // itemFlips checks an item's members, of which the content's parts are one.

@@ -54,7 +54,7 @@ func (c *searchChecker) Record(rec *session.Record) {
 	}
 	c.shown = nil
 	name := codex.ShowsSearch(rec)
-	if codex.ScriptSearch(rec) {
+	if name != "" && codex.ScriptSearch(rec) {
 		return
 	}
 	if c.review.see(rec); name == "" || c.review.open || c.run.prefix.here {
