@@ -37,6 +37,16 @@ func TestExplain(t *testing.T) {
 		"paginated subagent rollout at /srv/a.jsonl is incomplete: expected inherited prefix through ordinal 59":                        {agent.Corrupt, agent.Never},
 		"rollout migration failed: legacy rollout contains an unsupported response item":                                                {agent.Incompatible, agent.Never},
 		"rollout compression or another migration is already running":                                                                   {agent.Resumable, agent.Later},
+		"ERROR codex_core::session: failed to record rollout items: thread 01a1 not found":                                              {agent.Resumable, agent.Now},
+		"live agent path `/root/check_names` not found":                                                                                 {agent.Resumable, agent.Now},
+		"unsupported call: mcp__orchard__count_trees":                                                                                   {agent.Resumable, agent.Now},
+		"Conversation interrupted - tell the model what to do differently. Something went wrong?":                                       {agent.Resumable, agent.AfterUpgrade},
+		"thread 01a1 is closing; retry thread/resume after the thread is closed":                                                        {agent.Resumable, agent.Later},
+		"error returned from database: (code: 8) attempt to write a readonly database":                                                  {agent.Incompatible, agent.Never},
+		"failed to open log DB at /srv/logs_2.sqlite: error returned from database: (code: 522) disk I/O error":                         {agent.Incompatible, agent.Never},
+		"failed to read thread: thread-store internal error: Data error (cyclic redundancy check). (os error 23)":                       {agent.Corrupt, agent.Never},
+		"Failed to resume session from /srv/archived_sessions/rollout-a.jsonl":                                                          {agent.Resumable, agent.Never},
+		"Failed to resume session from /srv/a.jsonl: final paginated rollout record at /srv/a.jsonl is missing an ordinal":              {agent.Repairable, agent.AfterRepair},
 		"stream did not contain valid UTF-8 (code -32603)":                                                                              {agent.Repairable, agent.Never},
 	} {
 		m := explain(text)

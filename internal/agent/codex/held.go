@@ -37,6 +37,11 @@ func NewHeld() *Held {
 	return &Held{scanner: jsonl.NewScanner(heldShape), spans: make([]jsonl.Span, fieldCount)}
 }
 
+// SumsUp says whether an item of a compaction stands for all that was said before.
+func SumsUp(item *session.Record) bool {
+	return item.Type == "response_item/compaction" || item.Type == "response_item/compaction_summary"
+}
+
 // Each calls do with every item of a compaction's replacement history, and with the item's offset in compaction.Raw. Anything
 // that is not an object is Unreadable. The item is valid until do returns.
 func (h *Held) Each(compaction *session.Record, do func(item *session.Record, at int)) {

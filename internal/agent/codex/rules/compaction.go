@@ -7,6 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -21,6 +22,7 @@ var (
 type heldItem struct {
 	start, end int
 	drop       *finding.Finding
+	summary    bool // it sums up all that was said before
 }
 
 // compaction checks a compaction, and the items that it holds.
@@ -43,7 +45,8 @@ func (c *itemChecker) compaction(rec *session.Record) {
 	kept := len(codex.Field(rec, codex.FieldMessage)) > len(`""`) || len(codex.Field(rec, codex.FieldReplacement)) == 0
 	c.held.Each(rec, func(held *session.Record, at int) {
 		kept = kept || held.Type != "response_item/message" || held.Answer || held.Boundary
-		items = append(items, heldItem{at, at + len(held.Raw), c.heldItem(item{Record: held, owner: rec, at: at})})
+		summary := codex.SumsUp(held)
+		items = append(items, heldItem{at, at + len(held.Raw), c.heldItem(item{Record: held, owner: rec, at: at}), summary})
 	})
 	c.message(own, items)
 	metadata := c.metadata(own, items)
@@ -57,13 +60,17 @@ func (c *itemChecker) compaction(rec *session.Record) {
 		c.emptied = &f
 	}
 	some := stays(items)
+	why := emptyBetterSkipped
+	if slices.ContainsFunc(items, func(it heldItem) bool { return it.drop != nil && it.summary && it.drop.Rule == ruleBadCompaction }) {
+		why, some = unreadBetterSkipped, false
+	}
 	for i, it := range items {
 		switch {
 		case it.drop == nil:
 			continue
 		case it.drop.Rule == ruleBadCompaction && !some:
-			it.drop.Fix, it.drop.Lost = finding.NoFix, 0
-			it.drop.Message += emptyBetterSkipped
+			it.drop.Impact, it.drop.Fix, it.drop.Lost = finding.Notes, finding.NoFix, 0
+			it.drop.Message += why
 		default:
 			cuts := []finding.Cut{{Start: it.start, End: it.end, Element: true}}
 			if len(metadata) > 0 {
@@ -92,6 +99,9 @@ func (c *itemChecker) begins(own item) {
 // emptyBetterSkipped is why a compaction that holds nothing is not mended: if the client skips it, everything from before is
 // sent; if it could read it, nothing from before would be.
 const emptyBetterSkipped = "; it holds no history of its own, so it is better skipped"
+
+// unreadBetterSkipped is why a compaction is not mended of which the summary is in a form that nobody reads.
+const unreadBetterSkipped = "; without its summary, it is better skipped"
 
 // strip notes the encrypted items of a compaction that the repair will remove. Rules that come later ignore the compaction, but
 // it still counts in what the client reads now.
@@ -124,7 +134,7 @@ func (c *itemChecker) skipped(own item, items []heldItem, what string, fix findi
 	if stays(items) {
 		f.Edits = []finding.Edit{own.splice(cut)}
 	} else {
-		f.Fix = finding.NoFix
+		f.Impact, f.Fix = finding.Notes, finding.NoFix
 		f.Message += emptyBetterSkipped
 	}
 	c.run.Report(f)
@@ -146,6 +156,12 @@ func (c *itemChecker) heldItem(it item) *finding.Finding {
 	}
 	it.owner.Refused = true
 	f := it.finding(ruleBadCompaction, finding.SetAside, 0, "the client skips this compaction and sends everything before it again, because of an item that it can't read: "+why)
+	if m, ok := api.Told(it.Raw, ""); ok && !m.Drop && codex.SumsUp(it.Record) { // the words of a summary stand for all that was said
+		f.Message += "; its words become a message"
+		f.Edits = []finding.Edit{it.splice(m.Cuts[0])}
+		c.run.Report(f)
+		return nil
+	}
 	f.Lost = 1
 	return &f
 }
