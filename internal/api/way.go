@@ -36,7 +36,7 @@ var ways = map[string]Way{
 	"limit":     {agent.Later, agent.Resumable, "try the same session again when the limit is lifted; the session is not at fault"},
 	"later":     {agent.Later, agent.Resumable, "try the same session again later"},
 	"now":       {agent.Now, agent.Resumable, "try the same session again"},
-	"broken":    {agent.Now, agent.Resumable, "try the same session again; if it fails each time while new sessions work, its requests are too large for a server on their way: hist slim --level marked SESSION takes out old images and long outputs"},
+	"broken":    {agent.Now, agent.Resumable, "try the same session again; if it fails each time while new sessions work, its requests may be too large for a server on their way: hist slim --level marked SESSION takes out old images and long outputs"},
 	"weight":    {agent.Never, agent.Incompatible, "hist slim --level marked SESSION makes a copy in which a note stands in place of all images but the newest"},
 	"pictures":  {agent.Never, agent.Incompatible, "hist slim --level marked --keep-images 0 SESSION makes a copy in which a note stands in place of each image"},
 	"blind":     {agent.Never, agent.Incompatible, "resume the session with a model that reads images (--model), or: hist slim --level marked --keep-images 0 SESSION makes a copy in which a note stands in place of each image"},
