@@ -63,7 +63,7 @@ var ofTheSystem = []struct {
 }
 
 // MeaningOf is the first of the meanings whose words a text holds, in any letters; nil if there is none. What the system said is the cause of
-// what a client makes of it. " … " stands between words of which all must be there.
+// what a client makes of it. " … " stands between words of which all must be there, " | " between those of which one must.
 func MeaningOf(text string, known []Meaning) *Meaning {
 	text = strings.ToLower(text)
 	for _, m := range ofTheSystem {
@@ -75,12 +75,15 @@ func MeaningOf(text string, known []Meaning) *Meaning {
 		}
 	}
 	for _, m := range known {
-		all := true
-		for words := range strings.SplitSeq(m.Words, " … ") {
-			all = all && strings.Contains(text, words)
-		}
-		if all {
-			return &m
+		for one := range strings.SplitSeq(m.Words, " | ") {
+			all := true
+			for words := range strings.SplitSeq(one, " … ") {
+				all = all && strings.Contains(text, words)
+			}
+			if all {
+				m.Words = one
+				return &m
+			}
 		}
 	}
 	return nil

@@ -356,9 +356,12 @@ func (l *limit) wrong(v *gjson.Result) string {
 		if text && slices.Contains(strings.Split(l.Want, ","), v.Str) {
 			return fmt.Sprintf("is %q", clip(v.Str))
 		}
-	case "without":
-		if text && strings.Contains(v.Str, l.Want) {
+	case "unredacted":
+		if text && strings.Contains(strings.ToUpper(v.Str), "REDACTED") {
 			return "was redacted in part"
+		}
+		if text && written(v.Str) {
+			return "was redacted"
 		}
 	case "json-type":
 		if typeOf(*v) != l.Want {
@@ -370,6 +373,16 @@ func (l *limit) wrong(v *gjson.Result) string {
 		}
 	}
 	return ""
+}
+
+// written says whether a text is what programs that take out secrets write over them: one character over and over, or a word that says so.
+func written(text string) bool {
+	first, _ := utf8.DecodeRuneInString(text)
+	if len(text) >= 3 && strings.Trim(text, string(first)) == "" {
+		return true
+	}
+	word := strings.ToLower(strings.Trim(text, " <>[](){}*_-"))
+	return slices.Contains([]string{"removed", "omitted", "stripped", "hidden", "masked", "scrubbed", "placeholder"}, word)
 }
 
 // takes says whether a text consists of the characters of the limit.

@@ -189,25 +189,26 @@ func fill(item []byte, field string) (Mending, bool) {
 	return Mending{Cuts: []session.Cut{session.SetMember(item, "", field, []byte(value))}}, true
 }
 
-// picture puts a text that says so in place of an image or a document.
+// picture puts a text that says so in place of an image, a document or a reference to a tool.
 func picture(item []byte, f Fault) (m Mending, ok bool) {
 	v := gjson.ParseBytes(item)
 	if f.Path != "" {
 		v = v.Get(f.Path)
 	}
 	part, kind := "text", v.Get("type").String()
-	switch kind {
-	case "tool-reference":
-		return Mending{Cuts: []session.Cut{element(item, f.Path)}}, true
-	case "image", "document":
-	case "input_image":
+	if kind == "input_image" {
 		part, kind = "input_text", "image"
-	default:
+	}
+	what, ok := map[string]string{"image": "an image", "document": "a document", toolReference: "a reference to the tool " + v.Get("tool_name").String()}[kind]
+	if !ok {
 		return m, false
 	}
-	article := map[string]string{"image": "an image", "document": "a document"}[kind]
-	words := fmt.Sprintf("[hist: %s of %d characters stood here; the API refused it: %s]", article, len(v.Raw), strings.TrimPrefix(f.What, "its image "))
-	text := append([]byte(`{"type":"`+part+`","text":`), jsonl.AppendQuote(nil, words)...)
+	if kind != toolReference {
+		what += fmt.Sprintf(" of %d characters stood here; the API refused it: %s", len(v.Raw), strings.TrimPrefix(f.What, "its image "))
+	} else {
+		what += " stood here; the API refused it"
+	}
+	text := append([]byte(`{"type":"`+part+`","text":`), jsonl.AppendQuote(nil, "[hist: "+what+"]")...)
 	return Mending{Cuts: []session.Cut{{Start: v.Index, End: v.Index + len(v.Raw), New: append(text, '}')}}, Loses: true}, true
 }
 

@@ -50,7 +50,7 @@ func Locate(r *Refusal, sent *session.Sent) (places []Place, named int) {
 		places = l.withKind(places[0])
 	}
 	if len(places) == 0 && (r.Mend == "image" || r.Mend == "document") && !l.mended() {
-		places = l.unanswered()
+		places = Unanswered(sent, r.Mend)
 	}
 	return places, named
 }
@@ -98,24 +98,46 @@ func (l *locator) mended() bool {
 	return bytes.Contains(l.sent.Items[l.named].Content, []byte("[hist: "))
 }
 
-// unanswered are the images, or the documents, behind the last answer: what stands in front of that was taken with the request for it.
-func (l *locator) unanswered() (places []Place) {
-	for i := len(l.sent.Items) - 1; i >= 0 && l.sent.Items[i].Role != "assistant"; i-- {
-		media(gjson.ParseBytes(l.sent.Items[i].Content), "", 0, func(path string, v gjson.Result, _ string) {
-			if (v.Get("type").String() == "document") == (l.r.Mend == "document") {
-				places = append(places, Place{i, Fault{Path: path, Mend: l.r.Mend}})
+// Unanswered are the parts of the given types behind the last answer: what stands in front of that was taken with the request for it.
+func Unanswered(sent *session.Sent, types ...string) (places []Place) {
+	one, more := "", ""
+	for i := len(sent.Items) - 1; i >= 0 && !answers(&sent.Items[i]); i-- {
+		see := func(path string, v gjson.Result, _ string) {
+			typ := strings.ReplaceAll(strings.TrimPrefix(v.Get("type").String(), "input_"), "_", " ")
+			if !slices.Contains(types, typ) {
+				return
 			}
-		})
+			places = append(places, Place{i, Fault{Path: path, Mend: "image"}})
+			if one == "" {
+				one, more = typ, typ+"s"
+			} else if one != typ {
+				more = "parts that are no text"
+			}
+		}
+		content := gjson.ParseBytes(sent.Items[i].Content)
+		media(content, "", 0, see)
+		for k, part := range content.Get("content").Array() {
+			if part.Get("type").String() == toolReference {
+				see("content."+itoa(k), part, "")
+			}
+		}
 	}
 	for k := range places {
-		places[k].Fault.What = fmt.Sprintf("it is the only %s since the last answer", l.r.Mend)
+		places[k].Fault.What = fmt.Sprintf("it is the only %s since the last answer", one)
 		if len(places) > 1 {
-			places[k].Fault.What = fmt.Sprintf("it is one of %d %ss since the last answer, and nothing says which of them is refused", len(places), l.r.Mend)
+			places[k].Fault.What = fmt.Sprintf("it is one of %d %s since the last answer, and nothing says which of them is refused", len(places), more)
 		}
 	}
 	slices.Reverse(places)
 	return places
 }
+
+// answers says whether a model said or did an item.
+func answers(it *session.Item) bool {
+	return it.Role == "assistant" || it.Kind == session.CallItem || it.Kind == session.ReasoningItem
+}
+
+const toolReference = "tool_reference"
 
 // Invalid are the items of what a client sends that a provider, "" being any, is known to refuse: by what each of them holds, and by what it needs
 // beside it.
@@ -361,13 +383,17 @@ func (l *locator) missing(it *session.Item, content gjson.Result) (Fault, bool) 
 	return Fault{}, false
 }
 
-// encrypted says whether an item holds encrypted content, and the one that the refusal names if it names one.
+// encrypted says whether an item holds encrypted content, and the one that the refusal names if it names one. A gateway between the Messages
+// API and another gives that as the signature of thinking.
 func (l *locator) encrypted(it *session.Item, content gjson.Result) (Fault, bool) {
-	sealed := content.Get("encrypted_content")
+	f := Fault{Path: "encrypted_content", What: "it holds encrypted content", Mend: "encrypted"}
+	if it.Block >= 0 && it.Kind == session.ReasoningItem {
+		f = Fault{Path: "signature", What: "it is thinking whose signature is that content", Mend: "thinking"}
+	}
+	sealed := content.Get(f.Path)
 	if sealed.Type != gjson.String || sealed.Str == "" {
 		return Fault{}, false
 	}
-	f := Fault{Path: "encrypted_content", What: "it holds encrypted content", Mend: "encrypted"}
 	if len(l.r.IDs) == 0 || it.ID == l.r.IDs[0] {
 		return f, true
 	}
@@ -379,7 +405,7 @@ func (l *locator) encrypted(it *session.Item, content gjson.Result) (Fault, bool
 func referenceTo(content gjson.Result, tool string) string {
 	for _, list := range []string{"content.tool_references", "content"} {
 		for i, ref := range content.Get(list).Array() {
-			if ref.Get("type").String() == "tool_reference" && ref.Get("tool_name").String() == tool {
+			if ref.Get("type").String() == toolReference && ref.Get("tool_name").String() == tool {
 				return join(list, itoa(i))
 			}
 		}

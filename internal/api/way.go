@@ -15,7 +15,10 @@ type Way struct {
 	Step string
 }
 
-const stepRepair = "hist explain --error TEXT SESSION names the record that is refused; hist repair --in-place --error TEXT SESSION mends it"
+const (
+	stepRepair = "hist explain --error TEXT SESSION names the record that is refused; hist repair --in-place --error TEXT SESSION mends it"
+	stepUnsaid = "hist lint SESSION looks for what the API is known to refuse; if it finds nothing: hist cut SESSION goes back to before the first turn that was refused"
+)
 
 // ways are what helps, by Refusal.Mend. What is not listed is mended by a repair.
 var ways = map[string]Way{
@@ -24,7 +27,8 @@ var ways = map[string]Way{
 	"shorten":   {agent.Never, agent.Incompatible, "resume it and send /compact as the only prompt; if that is refused, too: hist slim SESSION takes out what is large, hist cut SESSION goes back to an earlier turn"},
 	"bound":     {agent.AfterRepair, agent.Repairable, "the newest client takes the thinking out and tries again by itself: resume it with that one; for any other: hist cut SESSION makes a copy that ends before the change"},
 	"cut":       {agent.Never, agent.Incompatible, "go back to before the turn that is refused: hist show SESSION lists the turns, hist cut SESSION makes a copy that ends before one of them"},
-	"unsaid":    {agent.Never, agent.Incompatible, "hist lint SESSION looks for what the API is known to refuse; if it finds nothing: hist cut SESSION goes back to before the first turn that was refused"},
+	"unsaid":    {agent.Never, agent.Incompatible, stepUnsaid},
+	"silent":    {agent.Never, agent.Incompatible, stepUnsaid},
 	"settings":  {agent.AfterUpgrade, agent.Incompatible, "change what the error names in the client's configuration, or take a newer client; nothing in the session's history is to be repaired"},
 	"model":     {agent.Later, agent.Resumable, "resume the session with a model that the account offers (--model)"},
 	"provider":  {agent.Never, agent.Incompatible, "resume the session with the provider that it was made with; nothing in the file is damaged"},
@@ -43,7 +47,7 @@ var ways = map[string]Way{
 	"namespace": {agent.AfterRepair, agent.Repairable, stepRepair + "; if it finds nothing, a gateway leaves the namespace out on the way: take a newer one, or another"},
 	"images":    {agent.AfterRepair, agent.Repairable, "hist repair --in-place --error TEXT SESSION takes out the images that are refused; hist slim SESSION takes out old ones"},
 	"compact":   {agent.Later, agent.Resumable, "try the same session again, with the newest client if the error comes back; if that fails, too: hist slim SESSION or hist cut SESSION makes a copy that needs no compaction yet"},
-	"last":      {agent.Now, agent.Resumable, "resume the session with a new prompt"},
+	"last":      {agent.Now, agent.Resumable, "resume the session with a new prompt, with the newest client if the error comes back; if it still does: hist cut SESSION goes back to before the first turn that was refused"},
 }
 
 // Way is what helps against the refusal.
@@ -70,7 +74,7 @@ func (r *Refusal) Lasts() bool { return r.Way().Verdict != agent.Resumable }
 
 // Depends says whether it depends on something outside of the session, or on what the error does not say, that the next request is taken.
 func (r *Refusal) Depends() bool {
-	return slices.Contains([]string{"settings", "provider", "gateway", "blind", "model", "effort", "account", "unsaid", "cut"}, r.Mend)
+	return slices.Contains([]string{"settings", "provider", "gateway", "blind", "model", "effort", "account", "unsaid", "silent", "cut"}, r.Mend)
 }
 
 // Next is the next step, for a session given by its id or file; "" if none is known.

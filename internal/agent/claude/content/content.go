@@ -203,7 +203,8 @@ func (n *Facts) textlessBlock(v *format.Value, out takeOut) bool {
 	}
 	out(faults.EmptyText, "a text block is empty", finding.Rejects, newest)
 	f := &n.Faults[len(n.Faults)-1]
-	f.Fix, f.Dropped, f.Blank = finding.Exact, n.Role == RoleAssistant, len(v.Raw(format.KeyText)) > len(`""`)
+	text := v.Raw(format.KeyText)
+	f.Fix, f.Dropped, f.Blank = finding.Exact, n.Role == RoleAssistant, len(text) > len(`""`) && text[0] == '"'
 	return true
 }
 

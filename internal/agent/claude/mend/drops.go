@@ -71,31 +71,36 @@ func (c *Checker) content(n *node, f *content.Fault) {
 	}
 }
 
-// takenByAnother says whether what the model's API would refuse goes to the API of another maker, which takes it: a picture or a document with
-// which that has gone on, or thinking of its own model, which need not be signed there. Thinking goes to whoever said the newest answer.
+// takenByAnother says whether what the model's API would refuse goes to the API of another maker, which takes it: a picture, a document or a block
+// of its own kind with which that has gone on, or thinking of its own model, which need not be signed there. Thinking and blocks go to whoever
+// said the newest answer.
 func (c *Checker) takenByAnother(n *node, f *content.Fault) bool {
-	answers := func(m *node) bool { return m.Role == content.RoleAssistant && !m.Side && !m.Synthetic }
 	switch f.Rule {
-	case faults.BadPicture, faults.BadDocument:
+	case faults.BadPicture, faults.BadDocument, faults.BadBlock:
 		behind := c.nodes[n.index+1 : min(len(c.nodes), n.index+maxSiblings)]
-		i := slices.IndexFunc(behind, answers)
-		return i >= 0 && behind[i].Foreign
+		i := slices.IndexFunc(behind, (*node).says)
+		return i >= 0 && behind[i].Foreign && (f.Rule != faults.BadBlock || c.endsWithAnother())
 	case faults.BadThinking:
-		if !n.Foreign {
-			return false
-		}
-		if c.endsForeign == nil {
-			c.endsForeign = new(false)
-			for _, m := range slices.Backward(c.nodes) {
-				if answers(m) {
-					c.endsForeign = new(m.Foreign)
-					break
-				}
-			}
-		}
-		return *c.endsForeign
+		return n.Foreign && c.endsWithAnother()
 	}
 	return false
+}
+
+// says tells whether a model said a record, as a part of the conversation.
+func (n *node) says() bool { return n.Role == content.RoleAssistant && !n.Side && !n.Synthetic }
+
+// endsWithAnother says whether a model of another maker said the newest answer.
+func (c *Checker) endsWithAnother() bool {
+	if c.endsForeign == nil {
+		c.endsForeign = new(false)
+		for _, m := range slices.Backward(c.nodes) {
+			if m.says() {
+				c.endsForeign = new(m.Foreign)
+				break
+			}
+		}
+	}
+	return *c.endsForeign
 }
 
 // neverSigned says whether no thinking of a session is signed, of at least two answers, and more was answered behind it: the API that took them
