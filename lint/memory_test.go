@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/hist-cli/hist/internal/check"
 )
 
 // TestContentIsNotKept lints outputs of tools that are long: what stays in memory of each is little.
@@ -102,4 +104,29 @@ func inUseAfter(t *testing.T, session func(yield func(string) bool)) (res *Resul
 		t.Fatal(err)
 	}
 	return res, live
+}
+
+// TestManyUnanswered lints an answer with more calls without an output than findings of a rule are listed: a repair mends those beyond, too.
+func TestManyUnanswered(t *testing.T) {
+	const calls = check.MaxOfRule + 100
+	var blocks []string
+	for k := range calls {
+		blocks = append(blocks, fmt.Sprintf(`{"type":"tool_use","id":"toolu_%d","name":"Bash","input":{}}`, k))
+	}
+	record := func(typ, id, parent, message string) string {
+		return fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"type":%q,"message":%s,"uuid":%q,"timestamp":"2026-11-01T00:0%s:00.000Z","sessionId":"s","version":"2.1.332"}`+"\n", parent, typ, message, id, id[1:])
+	}
+	said := func(id, content string) string {
+		return `{"id":"msg_` + id + `","role":"assistant","model":"claude-opus-5-5","content":[` + content + `],"stop_reason":"end_turn"}`
+	}
+	text := record("user", "u1", "null", `{"role":"user","content":"go"}`) + record("assistant", "a2", `"u1"`, said("1", strings.Join(blocks, ","))) +
+		record("user", "u3", `"a2"`, `{"role":"user","content":"and?"}`) + record("assistant", "a4", `"u3"`, said("2", `{"type":"text","text":"Done."}`))
+	res, err := Session(t.Context(), strings.NewReader(text), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := res.Findings[len(res.Findings)-1]
+	if len(res.Findings) != check.MaxOfRule+1 || last.Count != calls-check.MaxOfRule || last.Fix == NoFix || len(res.Findings[check.MaxOfRule-1].Edits) == 0 {
+		t.Errorf("%d findings, the last counts %d: %s", len(res.Findings), last.Count, last.Message)
+	}
 }

@@ -9,11 +9,12 @@ import (
 // A session may have a finding on each of millions of lines, so what is kept of them is bounded. Of unreadable lines in a
 // row, the first have findings of their own and one finding counts the rest. Beyond maxFindings in all, one finding for each
 // rule counts all others; a repair mends the first ones and then lints again. What it mends and what it leaves are counted apart,
-// and no rule has more than maxOfRule of either, so that many notes never keep it from mending: some become notes only at the end.
+// and no rule has more than MaxOfRule of either, so that many notes never keep it from mending: some become notes only at the end.
 const (
 	singlyInRow = 16
 	maxFindings = 1 << 15
-	maxOfRule   = maxFindings / 2
+	// MaxOfRule is how many findings of one rule are kept one by one. For those beyond, a checker need not write what mends them.
+	MaxOfRule = maxFindings / 2
 )
 
 // row is a row of unreadable lines, each found by a rule that has Rows.
@@ -51,7 +52,7 @@ func (r *Run) inRow(f *finding.Finding) bool {
 // tooMany returns true if there are so many findings that this one is only counted.
 func (r *Run) tooMany(f *finding.Finding) bool {
 	kind := r.alike(f)
-	if r.all[kind.mended] < maxFindings && r.listed[kind] < maxOfRule {
+	if r.all[kind.mended] < maxFindings && r.listed[kind] < MaxOfRule {
 		r.count(kind)
 		return false
 	}
@@ -65,7 +66,7 @@ func (r *Run) tooMany(f *finding.Finding) bool {
 	}
 	r.more[kind] = len(r.findings)
 	f.Edits, f.Count, f.More = nil, 1, true
-	f.Message += fmt.Sprintf("; the file has more than %d findings of its rule, or %d in all, so this one counts all that remain of its rule", maxOfRule, maxFindings)
+	f.Message += fmt.Sprintf("; the file has more than %d findings of its rule, or %d in all, so this one counts all that remain of its rule", MaxOfRule, maxFindings)
 	if kind.mended {
 		f.Message += "; they are listed once the ones before them are repaired"
 	}

@@ -201,7 +201,7 @@ func (a *Answer) elsewhere() string {
 	in := a.session.Agent.ResumeIn
 	switch {
 	case a.dir != "":
-		return ": this version of the client finds the session only from there, so make the directory again"
+		return ": this version of the client finds the session only from there; " + format.Command("mkdir", "-p", a.dir) + " makes the directory again"
 	case in != nil && a.Thread != "":
 		return "; to go on in another directory: " + format.Command(in(cmp.Or(a.session.Header.ResumedBy, a.Thread), "DIRECTORY")...)
 	}

@@ -163,6 +163,7 @@ type draft struct {
 	also   []*node // other records that are lost with it, because they hang on the same lost record
 	always bool    // it counts even if the record is not sent
 	left   bool    // it is about something that is no longer sent, and is not mended
+	later  bool    // it is only counted, and mended once those before it are
 }
 
 // noMatterIfKept says whether a finding does not matter for a record that is sent only because a compaction has kept it. That

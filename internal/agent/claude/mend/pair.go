@@ -6,6 +6,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
@@ -165,6 +166,7 @@ func (c *Checker) unanswered() {
 	sent := c.sentNow()
 	known, ends, broken := map[*node]*node{}, map[gap]*node{}, map[*node]bool{}
 	var went, wentPast struct{ on, behind *node } // what those found for the record before
+	told := 0
 	for _, n := range c.nodes {
 		if n.Side || n.Role != content.RoleAssistant || n.dropped != nil {
 			continue
@@ -208,6 +210,10 @@ func (c *Checker) unanswered() {
 			d.Fix, d.Lost = finding.StandIn, 1
 			if past {
 				d.also = []*node{next}
+			}
+			if told++; told > check.MaxOfRule {
+				d.later = true
+				continue
 			}
 			c.answer(d, n, id, c.lastBefore(n, next, ends), next)
 		}

@@ -76,7 +76,7 @@ func (c *Checker) relink() {
 		}
 	}
 	for _, d := range c.found {
-		if len(d.Edits) == 0 && !overtaken[d] {
+		if len(d.Edits) == 0 && !overtaken[d] && !d.later {
 			d.Fix, d.Source, d.Lost = finding.NoFix, "", 0
 		}
 	}
