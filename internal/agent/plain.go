@@ -1,6 +1,9 @@
 package agent
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/hist-cli/hist/internal/session"
@@ -80,3 +83,15 @@ func (NoWords) Era(string) Era { return Era{} }
 
 // TurnMark is none.
 func (NoWords) TurnMark() []byte { return nil }
+
+// DefaultHome is the directory that a variable of the environment names, or else the one with a path below the user's home directory.
+func DefaultHome(variable, below string) (string, error) {
+	if dir := os.Getenv(variable); dir != "" {
+		return filepath.Abs(dir)
+	}
+	user, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("looking for ~/%s: %w; set %s", below, err, variable)
+	}
+	return filepath.Join(user, filepath.FromSlash(below)), nil
+}

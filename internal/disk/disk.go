@@ -45,3 +45,9 @@ func ReadFile(path string) ([]byte, error) {
 	}
 	return os.ReadFile(path)
 }
+
+// IsDir says whether there is a directory at a path, or a link to one.
+func IsDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/walk"
 )
 
@@ -223,7 +224,7 @@ func (f *Follower) below(dir string, report bool) error {
 			return nil // gone again, or not readable for us
 		case e.IsDir():
 			return f.add(path)
-		case e.Type()&fs.ModeSymlink != 0 && isDir(path):
+		case e.Type()&fs.ModeSymlink != 0 && disk.IsDir(path):
 			return f.link(path, report)
 		case walk.IsSession(path):
 			if f.see(path); report {
@@ -253,11 +254,6 @@ func (f *Follower) link(path string, report bool) error {
 func isLink(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 func (f *Follower) add(dir string) error {

@@ -19,7 +19,7 @@ import (
 var Agent = &agent.Agent{
 	Name: format.AgentName, Title: "Claude Code",
 	Claims: claims, ReadName: readName, NewName: newName,
-	Decoder: mend.Decoder{}, NewHistory: func() check.History { return &mend.History{} }, NewCheckers: mend.NewCheckers, Rules: faults.Rules, Effect: faults.Effect,
+	Decoder: mend.Decoder{}, NewHistory: func() check.History { return &check.TreeHistory{} }, NewCheckers: mend.NewCheckers, Rules: faults.Rules, Effect: faults.Effect,
 	NewLinks: func(session.Info, string) agent.Links { return agent.NoLinks{} }, Branched: true,
 	Words: format.Words{}, Typed: format.TypedOf, Outline: outline, About: format.About, Part: home.Part,
 	ReadSent: readSent, RuleFor: ruleFor, TriesAgain: triesAgain,

@@ -26,7 +26,7 @@ const name = "pi"
 var Agent = &agent.Agent{
 	Name: name, Title: name,
 	Claims: claims, ReadName: readName, NewName: newName,
-	Decoder: Decoder{}, NewHistory: func() check.History { return &History{} }, NewCheckers: newCheckers, Rules: allRules(), Effect: effect,
+	Decoder: Decoder{}, NewHistory: func() check.History { return &check.TreeHistory{} }, NewCheckers: newCheckers, Rules: allRules(), Effect: effect,
 	NewLinks: func(session.Info, string) agent.Links { return agent.NoLinks{} }, Branched: true,
 	Words: Words{}, Parts: parts, Outline: outline, About: about, Reidentify: reidentify, IsHeader: isHeader,
 	ReadSent:   readSent,
@@ -122,37 +122,5 @@ func reidentify(header []byte, _ session.Info, thread string) []byte {
 
 // isHeader says whether a line is a header.
 func isHeader(line []byte) bool { return gjson.GetBytes(line, "type").String() == "session" }
-
-// History is what the client sends of a session, as the checker found out.
-type History struct{ of *checker }
-
-// Add does nothing: the checker sees each record itself.
-func (h *History) Add(*session.Record, bool) {}
-
-// RolledBack is always false: nothing marks a branch as undone.
-func (h *History) RolledBack(session.Pos) bool { return false }
-
-// Counts says whether a record is on the chain that is sent. A line that can't be read may have been.
-func (h *History) Counts(at session.Pos) bool {
-	if h.of == nil || h.of.now == nil {
-		return true
-	}
-	i, record := h.of.index(at)
-	if !record {
-		return true
-	}
-	return h.of.facts[i].header() || h.of.facts[i].gone || h.of.now.goes[i]
-}
-
-// Items is how much is sent of the file as it is, and of what is left once it is mended.
-func (h *History) Items() (seen, mended int64) {
-	if h.of == nil || h.of.now == nil {
-		return 0, 0
-	}
-	if h.of.is.refused == "" && !h.of.is.round && h.of.is.fails == 0 {
-		seen = int64(h.of.is.items)
-	}
-	return seen, int64(h.of.now.items)
-}
 
 var _ check.Settler = (*checker)(nil)

@@ -47,8 +47,8 @@ type found struct {
 func newCheckers(run *check.Run) []check.Checker {
 	c := &checker{run: run, traits: traitsOf(run.Options().For[name]), view: &view{head: -1, last: -1, adds: map[int][]int{}}, lost: map[string]int{}, broken: map[int]bool{}, owners: map[int]*found{}}
 	c.beside = &beside{opts: run.Options()}
-	if h, ok := run.History().(*History); ok {
-		h.of = c
+	if h, ok := run.History().(*check.TreeHistory); ok {
+		h.Of = c
 	}
 	return []check.Checker{c}
 }
@@ -377,6 +377,26 @@ func (c *checker) Settle(f *finding.Finding) {
 		harm = finding.Blocks
 	}
 	f.Impact = harm
+}
+
+// Counts says whether a record is on the chain that is sent. A line that can't be read may have been.
+func (c *checker) Counts(at session.Pos) bool {
+	if c.now == nil {
+		return true
+	}
+	i, record := c.index(at)
+	return !record || c.facts[i].header() || c.facts[i].gone || c.now.goes[i]
+}
+
+// Items is how much is sent of the file as it is, and of what is left once it is mended.
+func (c *checker) Items() (seen, mended int64) {
+	if c.now == nil {
+		return 0, 0
+	}
+	if c.is.refused == "" && !c.is.round && c.is.fails == 0 {
+		seen = int64(c.is.items)
+	}
+	return seen, int64(c.now.items)
 }
 
 // index is where among the file's records the one at a place is.

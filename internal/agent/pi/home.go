@@ -23,16 +23,7 @@ const (
 )
 
 // defaultHome is $PI_CODING_AGENT_DIR or ~/.pi/agent.
-func defaultHome() (string, error) {
-	if dir := os.Getenv("PI_CODING_AGENT_DIR"); dir != "" {
-		return filepath.Abs(dir)
-	}
-	user, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("looking for ~/.pi/agent: %w; set PI_CODING_AGENT_DIR", err)
-	}
-	return filepath.Join(user, ".pi", "agent"), nil
-}
+func defaultHome() (string, error) { return agent.DefaultHome("PI_CODING_AGENT_DIR", ".pi/agent") }
 
 // liveAt is the folder of sessions.
 func liveAt(home string) string { return filepath.Join(home, sessionsDir) }
@@ -40,15 +31,10 @@ func liveAt(home string) string { return filepath.Join(home, sessionsDir) }
 // live is the same, "" if it is not there or is another agent's: those have no folders that are named for directories.
 func live(home string) string {
 	own, _ := defaultHome()
-	if named, _ := filepath.Glob(filepath.Join(walk.Literal(liveAt(home)), "--*--")); len(named) > 0 || home == own && isDir(liveAt(home)) {
+	if named, _ := filepath.Glob(filepath.Join(walk.Literal(liveAt(home)), "--*--")); len(named) > 0 || home == own && disk.IsDir(liveAt(home)) {
 		return liveAt(home)
 	}
 	return ""
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // sessions is the folder of sessions.

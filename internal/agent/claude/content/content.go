@@ -42,19 +42,23 @@ const (
 	LostToolName = "unknown_tool"
 )
 
-// Fault notes that something is wrong with the record.
-func (n *Facts) Fault(f Fault) { n.Own().Faults = append(n.Faults, f) }
+// Fault notes that something is wrong with the record, with the impact and the fix that are usual for the rule. What it returns may be changed until
+// the next fault is noted.
+func (n *Facts) Fault(rule *finding.Rule, at int, message string, cuts ...finding.Cut) *Fault {
+	n.Own().Faults = append(n.Faults, Fault{Rule: rule, Message: message, At: at, Fix: rule.Fix, Impact: faults.OnAll(rule.Impact), Cuts: cuts})
+	return &n.Faults[len(n.Faults)-1]
+}
+
+// unsent is what becomes of a message that has another shape than a list of blocks.
+var unsent = faults.ByVersion{Old: finding.Blocks, Middle: finding.Blocks, Newest: finding.Loses}
 
 func (n *Facts) badMessage(rec *session.Record) {
-	f := Fault{
-		Rule: faults.BadMessage, Message: "the message has no content", Fix: finding.SetAside, Drop: true, Lost: 1,
-		Impact: faults.ByVersion{Old: finding.Blocks, Middle: finding.Blocks, Newest: finding.Loses},
-	}
-	f.At, n.Own().EmptySpan = rec.Spans[format.FieldMessage].Start, rec.Spans[format.FieldContent]
+	f := n.Fault(faults.BadMessage, rec.Spans[format.FieldMessage].Start, "the message has no content")
+	f.Fix, f.Drop, f.Lost, f.Impact = finding.SetAside, true, 1, unsent
+	n.Own().EmptySpan = rec.Spans[format.FieldContent]
 	if raw := format.Field(rec, format.FieldMessage); n.EmptySpan.End == 0 && len(raw) > 2 && raw[0] == '{' {
 		n.Own().ContentAt = f.At + 1
 	}
-	n.Fault(f)
 }
 
 // loneBlock reads a message whose content is one sound block, and not a list with it: some converters make that of a list of one. It
@@ -74,11 +78,9 @@ func (n *Facts) loneBlock(rec *session.Record, with *Tools) bool {
 	if n.Role == RoleUser && n.Blocks[0].Kind == BlockResult {
 		n.Role = RoleResult
 	}
-	n.Fault(Fault{
-		Rule: faults.BadMessage, Message: "the message's content is a block, and not a list with it: none of it is sent", At: at.Start, Fix: finding.Exact,
-		Cuts:   []finding.Cut{{Start: at.Start, End: at.Start, New: []byte("[")}, {Start: at.End, End: at.End, New: []byte("]")}},
-		Impact: faults.ByVersion{Old: finding.Blocks, Middle: finding.Blocks, Newest: finding.Loses},
-	})
+	f := n.Fault(faults.BadMessage, at.Start, "the message's content is a block, and not a list with it: none of it is sent",
+		finding.Cut{Start: at.Start, End: at.Start, New: []byte("[")}, finding.Cut{Start: at.End, End: at.End, New: []byte("]")})
+	f.Fix, f.Impact = finding.Exact, unsent
 	return true
 }
 
@@ -88,10 +90,8 @@ func (n *Facts) checkText(rec *session.Record, span jsonl.Span) {
 		return
 	}
 	n.Empty, n.Own().EmptySpan = true, span
-	n.Fault(Fault{
-		Rule: faults.EmptyText, Message: "the message is empty: the API refuses it", At: span.Start, Fix: finding.SetAside, Drop: true,
-		Impact: faults.OnAll(finding.Rejects), Lost: 1,
-	})
+	f := n.Fault(faults.EmptyText, span.Start, "the message is empty: the API refuses it")
+	f.Fix, f.Drop, f.Lost = finding.SetAside, true, 1
 }
 
 // checkBlocks looks at the blocks of a message.
@@ -99,19 +99,16 @@ func (n *Facts) checkBlocks(rec *session.Record, with *Tools) {
 	if len(n.Blocks) == 0 {
 		if answer := spelled(format.Field(rec, format.FieldMessage)); answer != nil {
 			where := rec.Spans[format.FieldMessage]
-			n.Fault(Fault{
-				Rule: faults.BadMessage, Message: "the message holds an answer's text with each letter as a member of its own: none of it is sent", At: where.Start,
-				Fix: finding.Recovered, Source: "the letters themselves", Cuts: []finding.Cut{{Start: where.Start, End: where.End, New: answer}},
-				Impact: faults.OnAll(finding.Loses),
-			})
+			f := n.Fault(faults.BadMessage, where.Start, "the message holds an answer's text with each letter as a member of its own: none of it is sent",
+				finding.Cut{Start: where.Start, End: where.End, New: answer})
+			f.Fix, f.Source = finding.Recovered, "the letters themselves"
 			n.holds(answer)
 			return
 		}
 		n.Empty, n.Own().EmptySpan = true, rec.Spans[format.FieldContent]
-		n.Fault(Fault{
-			Rule: faults.BadMessage, Message: "the message has an empty list of content", At: rec.Spans[format.FieldContent].Start,
-			Fix: finding.SetAside, Drop: true, Impact: faults.ByVersion{Old: finding.Rejects, Middle: finding.Rejects, Newest: finding.Notes}, Lost: 1,
-		})
+		f := n.Fault(faults.BadMessage, rec.Spans[format.FieldContent].Start, "the message has an empty list of content")
+		f.Fix, f.Drop, f.Lost = finding.SetAside, true, 1
+		f.Impact = faults.ByVersion{Old: finding.Rejects, Middle: finding.Rejects, Newest: finding.Notes}
 		return
 	}
 	dropped, kept := 0, 0
@@ -138,21 +135,17 @@ func (n *Facts) checkBlocks(rec *session.Record, with *Tools) {
 // checkBlock looks at one block, given its value, and says whether its mend removes the whole block.
 func (n *Facts) checkBlock(rec *session.Record, b *Block, v *format.Value, keep *format.Keeper) bool {
 	out := func(rule *finding.Rule, message string, old, newest finding.Impact) bool {
-		n.Fault(Fault{
-			Rule: rule, Message: message, At: b.Span.From(), Fix: finding.SetAside, Impact: faults.ByVersion{Old: old, Middle: old, Newest: newest},
-			Cuts: []finding.Cut{{Start: b.Span.From(), End: b.Span.To(), Element: true}},
-		})
+		f := n.Fault(rule, b.Span.From(), message, finding.Cut{Start: b.Span.From(), End: b.Span.To(), Element: true})
+		f.Fix, f.Impact = finding.SetAside, faults.ByVersion{Old: old, Middle: old, Newest: newest}
 		return true
 	}
 	kind := v.Word(format.KeyType)
 	switch {
 	case format.Begins(v.Text, '"') && format.HasWords(v.Text):
 		b.Kind = BlockText
-		n.Fault(Fault{
-			Rule: faults.BadBlock, Message: "a content block is the text alone", At: b.Span.From(), Fix: finding.Exact,
-			Cuts:   []finding.Cut{{Start: b.Span.From(), End: b.Span.To(), New: slices.Concat([]byte(`{"type":"text","text":`), v.Text, []byte("}"))}},
-			Impact: faults.ByVersion{Old: finding.Rejects, Middle: finding.Blocks, Newest: finding.Loses},
-		})
+		f := n.Fault(faults.BadBlock, b.Span.From(), "a content block is the text alone",
+			finding.Cut{Start: b.Span.From(), End: b.Span.To(), New: slices.Concat([]byte(`{"type":"text","text":`), v.Text, []byte("}"))})
+		f.Fix, f.Impact = finding.Exact, faults.ByVersion{Old: finding.Rejects, Middle: finding.Blocks, Newest: finding.Loses}
 		return false
 	case !v.IsObject():
 		return out(faults.BadBlock, "a content block is not an object", finding.Blocks, finding.Notes)
@@ -312,7 +305,8 @@ func (n *Facts) retype(b *Block, cut *format.Value, keep *format.Keeper, kind, m
 			n.Role = RoleResult
 		}
 	}
-	n.Fault(Fault{Rule: faults.BadBlock, Message: message, At: b.Span.From(), Fix: finding.Exact, Cuts: []finding.Cut{mend}, Impact: impact})
+	f := n.Fault(faults.BadBlock, b.Span.From(), message, mend)
+	f.Fix, f.Impact = finding.Exact, impact
 }
 
 // BlockTypes are the content blocks that the API documents, those of its betas included (November 2026).
@@ -344,10 +338,7 @@ func (n *Facts) extraKeys(b *Block, v *format.Value, kind []byte) {
 		}
 		cut.Start += b.Span.From()
 		cut.End += b.Span.From()
-		n.Fault(Fault{
-			Rule: faults.BadBlock, Message: fmt.Sprintf("a content block has the member %q, which the API does not know", Clip(key)),
-			At: b.Span.From() + m.KeyAt, Fix: finding.SetAside, Cuts: []finding.Cut{cut}, Impact: faults.OnAll(finding.Rejects),
-		})
+		n.Fault(faults.BadBlock, b.Span.From()+m.KeyAt, fmt.Sprintf("a content block has the member %q, which the API does not know", Clip(key)), cut)
 	}
 }
 

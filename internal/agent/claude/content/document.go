@@ -28,11 +28,8 @@ func (n *Facts) checkDocument(at int, v gjson.Result) {
 		return
 	}
 	words := fmt.Sprintf("[hist: a PDF (%d bytes) stood here; the API refuses it: %s]", len(data.String())/4*3, problem)
-	n.Fault(Fault{
-		Rule: faults.BadDocument, Message: "a PDF that the API refuses: " + problem, At: at, Fix: finding.StandIn, Lost: 1,
-		Impact: faults.OnAll(finding.Rejects),
-		Cuts:   []finding.Cut{{Start: at, End: at + len(v.Raw), New: format.Object{"type": "text", "text": words}.JSON()}},
-	})
+	n.Fault(faults.BadDocument, at, "a PDF that the API refuses: "+problem,
+		finding.Cut{Start: at, End: at + len(v.Raw), New: format.Object{"type": "text", "text": words}.JSON()}).Lost = 1
 }
 
 // pdfProblem says why the API refuses a PDF, as far as its first bytes show; "" if they show nothing.

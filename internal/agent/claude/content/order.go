@@ -31,9 +31,6 @@ func (n *Facts) resultsFirst(rec *session.Record) {
 		}
 	}
 	start, end := n.Blocks[first].Span.From(), n.Blocks[last].Span.To()
-	n.Fault(Fault{
-		Rule: faults.BadResult, Message: "something comes before a tool's output in one message: the API wants the outputs first", At: start, Fix: finding.Exact,
-		Cuts:   []finding.Cut{{Start: start, End: end, New: bytes.Join(append(results, others...), []byte(","))}},
-		Impact: faults.OnAll(finding.Rejects),
-	})
+	n.Fault(faults.BadResult, start, "something comes before a tool's output in one message: the API wants the outputs first",
+		finding.Cut{Start: start, End: end, New: bytes.Join(append(results, others...), []byte(","))}).Fix = finding.Exact
 }

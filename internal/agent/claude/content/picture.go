@@ -46,7 +46,8 @@ func (n *Facts) checkImage(at int, v gjson.Result, copied string) {
 	problem, short := judge(media, data)
 	if short {
 		if copied == "" || copied == data || !whole(copied) {
-			n.Fault(Fault{Rule: faults.BadPicture, Message: "an image is cut short: the API may refuse it", At: at, Impact: faults.OnAll(finding.Notes)})
+			f := n.Fault(faults.BadPicture, at, "an image is cut short: the API may refuse it")
+			f.Fix, f.Impact = finding.NoFix, faults.OnAll(finding.Notes)
 			return
 		}
 		problem = "it is cut short"
@@ -57,10 +58,8 @@ func (n *Facts) checkImage(at int, v gjson.Result, copied string) {
 		}
 		return
 	}
-	f := Fault{
-		Rule: faults.BadPicture, Message: "an image that the API refuses: " + problem, At: at, Fix: finding.StandIn, Lost: 1,
-		Impact: faults.OnAll(finding.Rejects),
-	}
+	f := n.Fault(faults.BadPicture, at, "an image that the API refuses: "+problem)
+	f.Lost = 1
 	if len(data) > maxImage {
 		f.Impact.Newest = finding.Blocks
 	}
@@ -84,17 +83,14 @@ func (n *Facts) checkImage(at int, v gjson.Result, copied string) {
 	default:
 		put(format.Object{"type": "text", "text": fmt.Sprintf("[hist: an image (%s, %d bytes) stood here; the API refuses it: %s]", Clip(media), len(data)/4*3, problem)})
 	}
-	n.Fault(f)
 }
 
 // sourceless reports an image block without a source, as tools of an MCP server return it; the data may be in the block itself, or in
 // the second copy of a tool's image.
 func (n *Facts) sourceless(at int, v gjson.Result, copied string) {
 	n.Own().Pictures++
-	f := Fault{
-		Rule: faults.BadPicture, Message: "an image that the API refuses: it has no source", At: at, Fix: finding.StandIn, Lost: 1,
-		Impact: faults.OnAll(finding.Rejects),
-	}
+	f := n.Fault(faults.BadPicture, at, "an image that the API refuses: it has no source")
+	f.Lost = 1
 	whole := format.Object{"type": "text", "text": "[hist: an image without a source stood here; the API refuses it]"}
 	if data := bareBase64(v.Get("data").String()); imageProblem("image/"+realType(data), data) == "" {
 		f.Fix, f.Lost, f.Message = finding.Exact, 0, f.Message+"; its data is in the block itself"
@@ -104,7 +100,6 @@ func (n *Facts) sourceless(at int, v gjson.Result, copied string) {
 		whole = imageOf(copied)
 	}
 	f.Cuts = []finding.Cut{{Start: at, End: at + len(v.Raw), New: whole.JSON()}}
-	n.Fault(f)
 }
 
 // imageOf is an image block for some data, with the type that the data has.

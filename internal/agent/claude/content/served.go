@@ -65,10 +65,9 @@ func (n *Facts) passing(v *format.Value, span jsonl.Span) {
 	for _, ref := range v.Parsed().Get("content.tool_references").Array() {
 		if ref.Get("tool_name").String() == atStart {
 			at := span.Start + ref.Index
-			n.Fault(Fault{
-				Rule: check.Refused, Message: "a reference to " + atStart + ", which the client does not offer for long: the API may refuse every request", At: at,
-				Fix: finding.SetAside, Impact: faults.OnAll(finding.Notes), Cuts: []finding.Cut{{Start: at, End: at + len(ref.Raw), Element: true}},
-			})
+			f := n.Fault(check.Refused, at, "a reference to "+atStart+", which the client does not offer for long: the API may refuse every request",
+				finding.Cut{Start: at, End: at + len(ref.Raw), Element: true})
+			f.Fix, f.Impact = finding.SetAside, faults.OnAll(finding.Notes)
 		}
 	}
 }

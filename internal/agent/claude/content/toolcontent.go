@@ -17,18 +17,14 @@ import (
 // checkCall looks at a call's name and input. How to mend them is settled when the call's result is known.
 func (n *Facts) checkCall(b *Block, v *format.Value) {
 	if !isToolName(b.Name) {
-		n.Fault(Fault{
-			Rule: faults.BadToolName, Message: "the call's tool has no valid name", At: b.Span.From(), Fix: finding.StandIn,
-			Cuts: []finding.Cut{setMember(b.Span.In(), v.Text, "name", LostToolName)}, Impact: faults.OnAll(finding.Rejects),
-		})
+		n.Fault(faults.BadToolName, b.Span.From(), "the call's tool has no valid name", setMember(b.Span.In(), v.Text, "name", LostToolName))
 	}
 	if format.Begins(v.Raw(format.KeyInput), '{') {
 		return
 	}
 	input := gjson.ParseBytes(v.Raw(format.KeyInput))
-	f := Fault{Rule: faults.BadInput, Message: "the call's input is not an object", At: b.Span.From(), Impact: faults.OnAll(finding.Rejects)}
+	f := n.Fault(faults.BadInput, b.Span.From(), "the call's input is not an object")
 	if inner := gjson.Parse(input.String()); input.Type == gjson.String && jsonl.Valid([]byte(input.String())) && inner.IsObject() {
-		f.Fix = finding.Exact
 		f.Cuts = []finding.Cut{setRaw(b.Span.In(), v.Text, "input", []byte(input.String()))}
 	} else {
 		f.Fix, f.Lost = finding.StandIn, 1
@@ -38,7 +34,6 @@ func (n *Facts) checkCall(b *Block, v *format.Value) {
 		}
 		f.Cuts = []finding.Cut{setRaw(b.Span.In(), v.Text, "input", note.JSON())}
 	}
-	n.Fault(f)
 }
 
 // noSuchTool begins what a client answers to a call of a tool that it does not have; the tool's name follows.
@@ -52,15 +47,12 @@ func (n *Facts) checkResult(rec *session.Record, b *Block, v *format.Value) {
 	}
 	bad := func(message string, where jsonl.Span, in []byte, member string) {
 		words, source := toldBeside(format.Field(rec, format.FieldToolResult))
-		f := Fault{
-			Rule: faults.BadResult, Message: message, At: b.Span.From(), Fix: finding.Recovered, Source: source,
-			Impact: faults.OnAll(finding.Rejects),
-		}
+		fix := finding.Recovered
 		if source == "" {
-			words, f.Fix = noWords, finding.StandIn
+			words, fix = noWords, finding.StandIn
 		}
-		f.Cuts = []finding.Cut{setMember(where, in, member, words)}
-		n.Fault(f)
+		f := n.Fault(faults.BadResult, b.Span.From(), message, setMember(where, in, member, words))
+		f.Fix, f.Source = fix, source
 	}
 	none := len(content) == 0 || string(content) == "null"
 	if v.IsTrue(format.KeyError) && (none || string(content) == `""` || content[0] == '[' && noText(content)) {
@@ -74,11 +66,9 @@ func (n *Facts) checkResult(rec *session.Record, b *Block, v *format.Value) {
 	case content[0] == '"':
 		return
 	case content[0] == '{' && knownBlock(gjson.GetBytes(content, "type").String()):
-		n.Fault(Fault{
-			Rule: faults.BadResult, Message: "a tool's output is a block, and not a list with it: what it says is not sent", At: b.Span.From(), Fix: finding.Exact,
-			Cuts:   []finding.Cut{setRaw(b.Span.In(), v.Text, "content", slices.Concat([]byte("["), content, []byte("]")))},
-			Impact: faults.ByVersion{Old: finding.Blocks, Middle: finding.Loses, Newest: finding.Loses},
-		})
+		f := n.Fault(faults.BadResult, b.Span.From(), "a tool's output is a block, and not a list with it: what it says is not sent",
+			setRaw(b.Span.In(), v.Text, "content", slices.Concat([]byte("["), content, []byte("]"))))
+		f.Fix, f.Impact = finding.Exact, faults.ByVersion{Old: finding.Blocks, Middle: finding.Loses, Newest: finding.Loses}
 		return
 	case content[0] != '[':
 		n.wordless(b, setMember(b.Span.In(), v.Text, "content", string(content)), "a tool's output is neither words nor a list of blocks")
@@ -107,21 +97,12 @@ func (n *Facts) checkResult(rec *session.Record, b *Block, v *format.Value) {
 
 // emptied reports an output without words whose tool's own result tells what they were, and one that is null.
 func (n *Facts) emptied(rec *session.Record, b *Block, v *format.Value) {
-	words := Told(rec, n.Version)
-	f := Fault{
-		Rule: faults.BadResult, Message: "the output is empty, though the tool's own result tells what it said", At: b.Span.From(), Fix: finding.Recovered,
-		Source: "the tool's structured result", Impact: faults.OnAll(finding.Loses),
+	if words := Told(rec, n.Version); words != nil {
+		f := n.Fault(faults.BadResult, b.Span.From(), "the output is empty, though the tool's own result tells what it said", setRaw(b.Span.In(), v.Text, "content", words))
+		f.Fix, f.Source, f.Impact = finding.Recovered, "the tool's structured result", faults.OnAll(finding.Loses)
+	} else if string(v.Raw(format.KeyContent)) == "null" {
+		n.Fault(faults.BadResult, b.Span.From(), "the output is null: clients send that, and the API wants a text or a list", setMember(b.Span.In(), v.Text, "content", LostResult)).Lost = 1
 	}
-	switch {
-	case words != nil:
-		f.Cuts = []finding.Cut{setRaw(b.Span.In(), v.Text, "content", words)}
-	case len(v.Raw(format.KeyContent)) > 0 && string(v.Raw(format.KeyContent)) == "null":
-		f.Message, f.Fix, f.Source, f.Lost = "the output is null: clients send that, and the API wants a text or a list", finding.StandIn, "", 1
-		f.Impact, f.Cuts = faults.OnAll(finding.Rejects), []finding.Cut{setMember(b.Span.In(), v.Text, "content", LostResult)}
-	default:
-		return
-	}
-	n.Fault(f)
 }
 
 // noText says whether a list of blocks holds no text: of an error, the newest client sends only the texts (measured).
@@ -136,10 +117,7 @@ func noText(list []byte) bool {
 
 // wordless reports something in a tool's output that is neither text nor a block; the cut turns it into text.
 func (n *Facts) wordless(b *Block, cut finding.Cut, message string) {
-	n.Fault(Fault{
-		Rule: faults.BadResult, Message: message, At: b.Span.From(), Fix: finding.Exact, Cuts: []finding.Cut{cut},
-		Impact: faults.OnAll(finding.Rejects),
-	})
+	n.Fault(faults.BadResult, b.Span.From(), message, cut).Fix = finding.Exact
 }
 
 // toldBeside is the output that a tool's structured result shows, and words that say where it was found; "" if it shows none.

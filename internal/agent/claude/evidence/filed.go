@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,7 +38,7 @@ func (f *Folder) OutputFault(path string, size int64, starts string, written tim
 		return ""
 	}
 	dir := filepath.Join(filepath.Dir(f.path), within[len(within)-3], "tool-results")
-	if !isDir(dir) {
+	if !disk.IsDir(dir) {
 		return "" // the session was copied without what lies beside it
 	}
 	name := "the output's own file, tool-results/" + base + ", "
@@ -95,7 +94,7 @@ func (f *Folder) AgentFault(id, answer string, written time.Time) string {
 	own := filepath.Join(strings.TrimSuffix(f.path, format.Extension), "subagents")
 	path := filepath.Join(own, name)
 	if !home.Exists(path) {
-		if !isDir(own) || f.agentElsewhere(name) || f.mayBeDeleted(written) {
+		if !disk.IsDir(own) || f.agentElsewhere(name) || f.mayBeDeleted(written) {
 			return ""
 		}
 		return "the sub-agent's own file, subagents/" + name + ", is not there: nothing but its answer is left"
@@ -125,9 +124,4 @@ func (f *Folder) agentElsewhere(name string) bool {
 	project := filepath.Dir(f.path)
 	found, _ := filepath.Glob(filepath.Join(walk.Literal(project), "*", "subagents", walk.Literal(name)))
 	return len(found) > 0 || home.Exists(filepath.Join(project, name))
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }

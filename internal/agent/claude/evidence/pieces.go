@@ -62,28 +62,37 @@ type piece struct {
 // Take keeps the block with which some bytes begin, and returns its length; 0 if they begin with none.
 func (p *Pieces) Take(raw []byte) int {
 	var b piece
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if dec.Decode(&b) != nil {
-		return 0
-	}
-	size := int(dec.InputOffset())
-	if !sound(raw[:size]) {
+	value := valueAt(raw)
+	if value == nil || json.Unmarshal(value, &b) != nil {
 		return 0
 	}
 	switch {
-	case b.Type == "tool_use" && b.ID != "" && b.Name != "" && bytes.HasPrefix(b.Input, []byte("{")):
-		if p.calls == nil {
-			p.calls = map[string]piece{}
-		}
-		p.calls[b.ID] = b
-	case b.Type == "tool_result" && b.Call != "" && len(b.Content) > 0 && (b.Content[0] == '"' || b.Content[0] == '['):
-		if p.outputs == nil {
-			p.outputs = map[string]piece{}
-		}
-		p.outputs[b.Call] = b
+	case b.Type == "tool_use" && b.ID != "" && b.isCall():
+		p.calls = kept(p.calls, b.ID, b)
+	case b.Type == "tool_result" && b.Call != "" && b.isOutput():
+		p.outputs = kept(p.outputs, b.Call, b)
 	}
-	p.Size += size
-	return size
+	p.Size += len(value)
+	return len(value)
+}
+
+// isCall says whether a piece holds all of a call but for its id.
+func (b *piece) isCall() bool { return b.Name != "" && bytes.HasPrefix(b.Input, []byte("{")) }
+
+// isOutput says whether a piece holds an output.
+func (b *piece) isOutput() bool {
+	return len(b.Content) > 0 && (b.Content[0] == '"' || b.Content[0] == '[')
+}
+
+// valueAt is the JSON value with which some bytes begin, white space in front of it included, in their memory; nil if it is not whole, or can't be read by
+// a client.
+func valueAt(raw []byte) json.RawMessage {
+	var value json.RawMessage
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if dec.Decode(&value) != nil || !sound(value) {
+		return nil
+	}
+	return raw[:dec.InputOffset()]
 }
 
 // SentSource is where such blocks are.
@@ -99,10 +108,7 @@ func (p *Pieces) TakeSent(message []byte) {
 		if p.Size >= MaxPieces || json.Unmarshal([]byte(v.Raw), &b) != nil || b.Type != "tool_use" && b.Type != "tool_result" {
 			return p.Size < MaxPieces
 		}
-		if p.sent == nil {
-			p.sent = map[string]piece{}
-		}
-		p.sent[b.Type+" "+b.ID+b.Call] = b
+		p.sent = kept(p.sent, b.Type+" "+b.ID+b.Call, b)
 		p.Size += len(v.Raw)
 		return true
 	})
@@ -113,7 +119,7 @@ func (p *Pieces) Call(id string) (piece, string) {
 	if left, ok := p.calls[id]; ok {
 		return left, PieceSource
 	}
-	if left, ok := p.sent["tool_use "+id]; ok && left.Name != "" && bytes.HasPrefix(left.Input, []byte("{")) {
+	if left, ok := p.sent["tool_use "+id]; ok && left.isCall() {
 		return left, SentSource
 	}
 	return piece{}, ""
@@ -124,7 +130,7 @@ func (p *Pieces) Output(callID string) (piece, string) {
 	if left, ok := p.outputs[callID]; ok {
 		return left, PieceSource
 	}
-	if left, ok := p.sent["tool_result "+callID]; ok && len(left.Content) > 0 && (left.Content[0] == '"' || left.Content[0] == '[') {
+	if left, ok := p.sent["tool_result "+callID]; ok && left.isOutput() {
 		return left, SentSource
 	}
 	return piece{}, ""
@@ -143,9 +149,7 @@ func PromptIn(raw []byte) (words string, ok bool) {
 		if at < 0 || bytes.Contains(raw, []byte(`"isMeta":true`)) || bytes.Contains(raw, []byte(`"isCompactSummary":true`)) {
 			continue
 		}
-		told := raw[at+len(start)-1:]
-		dec := json.NewDecoder(bytes.NewReader(told))
-		if dec.Decode(&words) == nil && sound(told[:dec.InputOffset()]) && strings.TrimSpace(words) != "" && !strings.ContainsRune(words, 0) {
+		if value := valueAt(raw[at+len(start)-1:]); json.Unmarshal(value, &words) == nil && strings.TrimSpace(words) != "" && !strings.ContainsRune(words, 0) {
 			return words, true
 		}
 	}
@@ -166,12 +170,8 @@ func MessageIn(raw []byte) (m format.Made, ok bool) {
 		Content json.RawMessage `json:"content"`
 	}
 	all := format.Object{}
-	dec := json.NewDecoder(bytes.NewReader(raw[at+len(key):]))
-	var value json.RawMessage
-	if dec.Decode(&value) != nil || !sound(value) || json.Unmarshal(value, &message) != nil || json.Unmarshal(value, &all) != nil {
-		return m, false
-	}
-	if message.Role != "user" && message.Role != "assistant" || len(message.Content) == 0 {
+	value := valueAt(raw[at+len(key):])
+	if json.Unmarshal(value, &message) != nil || json.Unmarshal(value, &all) != nil || message.Role != "user" && message.Role != "assistant" || len(message.Content) == 0 {
 		return m, false
 	}
 	m = format.Made{UUID: id, Typ: message.Role, Message: all}
@@ -186,12 +186,7 @@ func MessageIn(raw []byte) (m format.Made, ok bool) {
 	if source, end := textMember(raw, at, "sourceToolAssistantUUID"); source != "" && wholeMembers(raw[at:end]) {
 		m.Source = source
 	}
-	m.More = format.Object{}
-	for _, flag := range recordFlags {
-		if bytes.Contains(raw, []byte(`"`+flag+`":true`)) {
-			m.More[flag] = true
-		}
-	}
+	m.More = flagsIn(raw)
 	if result := resultIn(raw[at:]); result != nil {
 		m.More["toolUseResult"] = result
 	}
@@ -212,20 +207,16 @@ func BeginningIn(raw []byte) (m format.Made, ok bool) {
 		return m, false
 	}
 	words += from + len(member)
-	var value json.RawMessage
-	dec := json.NewDecoder(bytes.NewReader(raw[words:]))
-	if dec.Decode(&value) != nil {
-		return m, false
-	}
-	end := words + int(dec.InputOffset())
+	value := valueAt(raw[words:])
+	end := words + len(value)
 	whole := append(bytes.Clone(raw[:end]), "}}"...)
 	id, idEnd := textMember(raw, end, "uuid")
-	if !sound(whole) || uuid.Validate(id) != nil || bytes.Contains(raw[end:idEnd], []byte(`"parentUuid"`)) || bytes.Contains(raw[end:idEnd], []byte(key)) {
+	if value == nil || !sound(whole) || uuid.Validate(id) != nil || bytes.Contains(raw[end:idEnd], []byte(`"parentUuid"`)) || bytes.Contains(raw[end:idEnd], []byte(key)) {
 		return m, false
 	}
 	v := gjson.ParseBytes(whole)
 	message := content.ObjectOf(v.Get("message"))
-	m = format.Made{UUID: id, Typ: v.Get("message.role").Str, Parent: v.Get("parentUuid").Str, Message: message, More: format.Object{}}
+	m = format.Made{UUID: id, Typ: v.Get("message.role").Str, Parent: v.Get("parentUuid").Str, Message: message, More: flagsIn(raw)}
 	switch {
 	case m.Typ == "user": // an output's record names more behind its message
 	case m.Typ == "assistant" && v.Get("message.id").Str != "":
@@ -245,16 +236,19 @@ func BeginningIn(raw []byte) (m format.Made, ok bool) {
 		m.When = format.MillisOf([]byte(when))
 	}
 	m.Source, _ = textMember(raw, end, "sourceToolAssistantUUID")
-	for _, flag := range recordFlags {
-		if bytes.Contains(raw, []byte(`"`+flag+`":true`)) {
-			m.More[flag] = true
-		}
-	}
 	return m, true
 }
 
-// recordFlags are the members of a record that change what a client makes of it.
-var recordFlags = []string{"isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage"}
+// flagsIn are those members of a line that change what a client makes of its record.
+func flagsIn(raw []byte) format.Object {
+	set := format.Object{}
+	for _, flag := range []string{"isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage"} {
+		if bytes.Contains(raw, []byte(`"`+flag+`":true`)) {
+			set[flag] = true
+		}
+	}
+	return set
+}
 
 // resultIn is the tool's own result that follows the message of a record, if nothing between them was hit; nil if there is none.
 func resultIn(raw []byte) json.RawMessage {
@@ -263,12 +257,11 @@ func resultIn(raw []byte) json.RawMessage {
 	if at < 0 {
 		return nil
 	}
-	var value json.RawMessage
-	dec := json.NewDecoder(bytes.NewReader(raw[at+len(key):]))
-	if dec.Decode(&value) != nil || !sound(value) || !wholeMembers(raw[:at+len(key)+int(dec.InputOffset())]) {
+	value := valueAt(raw[at+len(key):])
+	if value == nil || !wholeMembers(raw[:at+len(key)+len(value)]) {
 		return nil
 	}
-	return value
+	return bytes.Clone(value)
 }
 
 // wholeMembers says whether some bytes are a list of whole members of an object.

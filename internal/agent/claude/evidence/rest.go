@@ -20,10 +20,8 @@ type rest struct {
 		Stop    any             `json:"stop_reason"`
 		Usage   json.RawMessage `json:"usage"`
 	} `json:"message"`
-	Result  json.RawMessage `json:"toolUseResult"`
-	Meta    bool            `json:"isMeta"`
-	Summary bool            `json:"isCompactSummary"`
-	Error   bool            `json:"isApiErrorMessage"`
+	Result json.RawMessage `json:"toolUseResult"`
+	flags  format.Object
 }
 
 // restStarts are the members at which a rest may begin, and what stands in front of them in a whole record.
@@ -64,6 +62,7 @@ func RestOf(raw []byte) (r rest, ok bool) {
 					r.Type = "assistant"
 				}
 			}
+			r.flags = flagsIn(whole)
 			return r, r.Type == "user" || r.Type == "assistant"
 		}
 	}
@@ -76,12 +75,7 @@ func (p *Pieces) TakeRest(r rest, line int64, size int) {
 	if !ok {
 		return
 	}
-	m := format.Made{UUID: r.UUID, Typ: r.Type, Source: r.Source, When: format.MillisOf([]byte(r.When)), Message: format.Object{"role": r.Type, "content": content}, More: format.Object{}}
-	for flag, is := range map[string]bool{"isMeta": r.Meta, "isCompactSummary": r.Summary, "isApiErrorMessage": r.Error} {
-		if is {
-			m.More[flag] = true
-		}
-	}
+	m := format.Made{UUID: r.UUID, Typ: r.Type, Source: r.Source, When: format.MillisOf([]byte(r.When)), Message: format.Object{"role": r.Type, "content": content}, More: r.flags}
 	if len(r.Result) > 0 && r.Result[0] == '{' {
 		m.More["toolUseResult"] = r.Result
 	}

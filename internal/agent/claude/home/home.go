@@ -36,16 +36,7 @@ var OnDisk = &agent.Home{
 }
 
 // defaultHome is $CLAUDE_CONFIG_DIR or ~/.claude.
-func defaultHome() (string, error) {
-	if dir := os.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
-		return filepath.Abs(dir)
-	}
-	user, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("looking for ~/.claude: %w; set CLAUDE_CONFIG_DIR", err)
-	}
-	return filepath.Join(user, ".claude"), nil
-}
+func defaultHome() (string, error) { return agent.DefaultHome("CLAUDE_CONFIG_DIR", ".claude") }
 
 // sessions is the projects folder.
 func sessions(home string) []string {
@@ -63,11 +54,10 @@ func liveAt(home string) string { return filepath.Join(home, projects) }
 
 // live is the projects folder.
 func live(home string) string {
-	dir := liveAt(home)
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return ""
+	if dir := liveAt(home); disk.IsDir(dir) {
+		return dir
 	}
-	return dir
+	return ""
 }
 
 // homeAbove is the directory that holds the projects folder in which a path lies, if it is the user's home for the client, has

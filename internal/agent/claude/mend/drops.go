@@ -31,6 +31,12 @@ func (c *Checker) drops() {
 	}
 }
 
+// fault notes a fault in a record's content, to be reported by drops.
+func (c *Checker) fault(n *node, rule *finding.Rule, at int, message string, cuts ...finding.Cut) *content.Fault {
+	c.some.faults = true
+	return n.Fault(rule, at, message, cuts...)
+}
+
 // content reports one fault of a record's content, with the edit that mends it.
 func (c *Checker) content(n *node, f *content.Fault) {
 	impact := c.impactOn(n, f)
@@ -267,12 +273,8 @@ func (c *Checker) manyPictures() {
 		}
 		for _, p := range n.Wide {
 			words := fmt.Sprintf("[hist: an image of %d by %d pixels stood here; the API refuses it among more than %d images]", p.Width, p.Height, content.Many)
-			n.Fault(content.Fault{
-				Rule: faults.ManyPictures, At: p.Span.Start, Fix: finding.StandIn, Lost: 1, Impact: faults.OnAll(finding.Rejects),
-				Message: fmt.Sprintf("%d images are sent, and this one has %d by %d pixels: the API refuses over %d on a side among more than %d", total, p.Width, p.Height, content.ManyPixels, content.Many),
-				Cuts:    []finding.Cut{{Start: p.Span.Start, End: p.Span.End, New: format.Object{"type": "text", "text": words}.JSON()}},
-			})
-			c.some.faults = true
+			message := fmt.Sprintf("%d images are sent, and this one has %d by %d pixels: the API refuses over %d on a side among more than %d", total, p.Width, p.Height, content.ManyPixels, content.Many)
+			c.fault(n, faults.ManyPictures, p.Span.Start, message, finding.Cut{Start: p.Span.Start, End: p.Span.End, New: format.Object{"type": "text", "text": words}.JSON()}).Lost = 1
 		}
 	}
 }

@@ -121,15 +121,10 @@ func (c *Checker) thinking() {
 				cuts = append(cuts, finding.Cut{Start: b.Span.From(), End: b.Span.To(), Element: true})
 			}
 		}
-		f := content.Fault{
-			Rule: faults.BadThinking, Message: "a thinking block is not what the client has sent before: its text or its signature was changed", At: n.Blocks[0].Span.From(),
-			Fix: finding.SetAside, Impact: faults.OnAll(finding.Rejects), Cuts: cuts,
-		}
+		f := c.fault(n, faults.BadThinking, n.Blocks[0].Span.From(), "a thinking block is not what the client has sent before: its text or its signature was changed", cuts...)
 		if len(cuts) == len(n.Blocks) {
 			f.Cuts, f.Drop = nil, true
 		}
-		n.Fault(f)
-		c.some.faults = true
 	}
 }
 

@@ -28,8 +28,8 @@ func NewCheckers(run *check.Run) []check.Checker {
 		}
 	}
 	c := newChecker(run, opts)
-	if h, ok := run.History().(*History); ok {
-		h.of = c
+	if h, ok := run.History().(*check.TreeHistory); ok {
+		h.Of = c
 	}
 	return []check.Checker{c}
 }
@@ -82,31 +82,6 @@ func (c *Checker) misplaced() {
 		f.Impact, f.Message = finding.Notes, says+"; it resumes "+elsewhere
 	}
 	c.run.Report(f)
-}
-
-// History is what the client sends of a session, as the checker found out.
-type History struct {
-	of *Checker
-}
-
-// Add does nothing: the checker sees each record itself.
-func (h *History) Add(*session.Record, bool) {}
-
-// Counts says whether a record may be sent. Not sent are branches that the user left, what a compaction replaced, and the
-// client's bookkeeping. An unreadable line counts as sent.
-func (h *History) Counts(at session.Pos) bool {
-	return h.of == nil || h.of.counts(at)
-}
-
-// RolledBack is always false: this agent's files mark no turns as undone, a rewind only leaves a branch.
-func (h *History) RolledBack(session.Pos) bool { return false }
-
-// Items are the content blocks that are sent.
-func (h *History) Items() (seen, mended int64) {
-	if h.of == nil {
-		return 0, 0
-	}
-	return h.of.Summary.Seen, h.of.Summary.Items
 }
 
 // ownHelpers are how the files of a client's own helpers are named, which begin with all that the session has said so far: who sums it up,

@@ -36,21 +36,15 @@ func (c *Checker) servedAlone() {
 	for _, n := range c.nodes {
 		for _, s := range n.Served {
 			if what := wrong[s.ID]; what != "" {
-				n.Fault(content.Fault{
-					Rule: check.Refused, Message: "the API refuses every request: a call of one of its own tools: " + what, At: s.Span.Start,
-					Fix: finding.Exact, Impact: faults.OnAll(finding.Rejects),
-					Cuts: []finding.Cut{{Start: s.At.Start, End: s.At.End, New: jsonl.AppendQuote(nil, api.FreshID(s.Call(), s.ID))}},
-				})
-				c.some.faults = true
+				f := c.fault(n, check.Refused, s.Span.Start, "the API refuses every request: a call of one of its own tools: "+what,
+					finding.Cut{Start: s.At.Start, End: s.At.End, New: jsonl.AppendQuote(nil, api.FreshID(s.Call(), s.ID))})
+				f.Fix, f.Impact = finding.Exact, faults.OnAll(finding.Rejects)
 			}
 			switch {
 			case s.Output && !calls[s.ID]:
-				n.Fault(content.Fault{
-					Rule: faults.BadBlock, Message: "the output of one of the API's own tools has no call: the API refuses it", At: s.Span.Start,
-					Fix: finding.StandIn, Impact: faults.OnAll(finding.Rejects), Lost: 1,
-					Cuts: []finding.Cut{{Start: s.Span.Start, End: s.Span.Start, New: append(s.Call(), ',')}},
-				})
-				c.some.faults = true
+				f := c.fault(n, faults.BadBlock, s.Span.Start, "the output of one of the API's own tools has no call: the API refuses it",
+					finding.Cut{Start: s.Span.Start, End: s.Span.Start, New: append(s.Call(), ',')})
+				f.Fix, f.Lost = finding.StandIn, 1
 			case !s.Output && !outputs[s.ID] && slices.Contains(servedTools, s.Tool) && (s.Tool == webSearch || !waiting[n.Msg]):
 				c.servedCallAlone(n, s, goesOn[n.Msg])
 			}
@@ -78,12 +72,9 @@ func (c *Checker) servedCallAlone(n *node, s content.Served, goesOn bool) {
 	if s.Tool != webSearch {
 		what = "this call of one of the API's own tools (" + s.Tool + ")"
 	}
-	n.Fault(content.Fault{
-		Rule: faults.LostResult, Message: what + " has no output: the client drops it, an older one sends it and the API refuses it",
-		At: s.Span.Start, Fix: finding.StandIn, Impact: impact, Lost: 1,
-		Cuts: []finding.Cut{{Start: s.Span.End, End: s.Span.End, New: append([]byte{','}, s.NoOutput()...)}},
-	})
-	c.some.faults = true
+	f := c.fault(n, faults.LostResult, s.Span.Start, what+" has no output: the client drops it, an older one sends it and the API refuses it",
+		finding.Cut{Start: s.Span.End, End: s.Span.End, New: append([]byte{','}, s.NoOutput()...)})
+	f.Fix, f.Impact, f.Lost = finding.StandIn, impact, 1
 }
 
 // servedApart mends served calls that something stands apart from their outputs in the chain that the client wrote there: a command run by

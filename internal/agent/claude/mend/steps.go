@@ -133,8 +133,12 @@ func (c *Checker) chosen(d *draft) bool {
 	return d != nil && !d.left && (c.opts.Mend == nil || c.opts.Mend(&d.Finding))
 }
 
-// counts says whether something at a place is sent, or may be.
-func (c *Checker) counts(at session.Pos) bool {
+// Items are the content blocks that are sent.
+func (c *Checker) Items() (seen, mended int64) { return c.Summary.Seen, c.Summary.Items }
+
+// Counts says whether something at a place is sent, or may be. Not sent are branches that the user left, what a compaction replaced, and the
+// client's bookkeeping. An unreadable line counts as sent.
+func (c *Checker) Counts(at session.Pos) bool {
 	if c.sentLines == nil {
 		c.sentLines = map[int64]bool{}
 		for _, n := range c.sentSet.list {

@@ -250,10 +250,7 @@ func (t *tree) end(plan *surgery.Plan, leaf *node, kept map[*node]bool) {
 
 // time is when a record was written; zero if it does not say that.
 func (n *node) time() time.Time {
-	at, err := time.Parse(time.RFC3339Nano, gjson.GetBytes(n.rec.Raw, "timestamp").String())
-	if err != nil {
-		return time.Time{}
-	}
+	at, _ := time.Parse(time.RFC3339Nano, gjson.GetBytes(n.rec.Raw, "timestamp").String())
 	return at
 }
 

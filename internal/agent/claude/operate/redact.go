@@ -40,10 +40,5 @@ func (t *tree) bound(n *node, first *session.Record) bool {
 
 // unreadable says whether a record holds thinking that only the provider can read.
 func unreadable(n *node) bool {
-	found := false
-	gjson.GetBytes(n.rec.Raw, "message.content").ForEach(func(_, b gjson.Result) bool {
-		found = found || b.Get("type").String() == "redacted_thinking"
-		return !found
-	})
-	return found
+	return n.holds(func(b gjson.Result) bool { return b.Get("type").String() == "redacted_thinking" })
 }

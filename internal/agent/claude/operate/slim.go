@@ -23,7 +23,7 @@ func (sur Surgeon) Slim(s *surgery.Session, opts surgery.SlimOptions) (*surgery.
 	old := plan.Group("superseded", "a later record of the client's bookkeeping supersedes it")
 	requests := plan.Group("requests", "the client's record of what it sent: nothing reads it at a resume")
 	second := plan.Group("second-copies", "a second copy of a tool's result, for the client's view: the model is sent the first one")
-	b := t.bookkeeping(live)
+	superseded := t.superseded(live)
 	for i := range s.Records {
 		rec := &s.Records[i]
 		n := t.by[rec]
@@ -31,7 +31,7 @@ func (sur Surgeon) Slim(s *surgery.Session, opts surgery.SlimOptions) (*surgery.
 		case rec.Kind == session.Unreadable:
 		case n != nil && !live[n] && t.mayGo(n):
 			off.Drop(rec)
-		case n == nil && b.superseded[i]:
+		case n == nil && superseded[i]:
 			old.Drop(rec)
 		case opts.Level == surgery.Exact:
 		case n == nil && strings.HasPrefix(typeOf(rec), "api-request"):
@@ -102,16 +102,14 @@ func (t *tree) newRoots(plan *surgery.Plan, stay map[*node]bool) {
 // mayGo says whether a record that is not live may be taken out: all but what inline sub-agents said, which belongs to a call.
 func (t *tree) mayGo(n *node) bool { return !n.side }
 
-// bookkeeping is what the client notes beside the conversation.
-type bookkeeping struct{ superseded map[int]bool }
-
 // eachReplaces are the types of which only the last record counts.
 var eachReplaces = map[string]bool{
 	"last-prompt": true, "mode": true, "permission-mode": true, "tools-used": true, "atis-latch": true, "cost-state": true, "custom-title": true, "agent-name": true, "ai-title": true,
 }
 
-func (t *tree) bookkeeping(live map[*node]bool) bookkeeping {
-	b := bookkeeping{superseded: map[int]bool{}}
+// superseded are the records of what the client notes beside the conversation, by their index, that say nothing any more.
+func (t *tree) superseded(live map[*node]bool) map[int]bool {
+	superseded := map[int]bool{}
 	last := map[string]int{}
 	for i := range t.s.Records {
 		rec := &t.s.Records[i]
@@ -122,15 +120,15 @@ func (t *tree) bookkeeping(live map[*node]bool) bookkeeping {
 		switch {
 		case eachReplaces[typ]:
 			if before, ok := last[typ]; ok {
-				b.superseded[before] = true
+				superseded[before] = true
 			}
 			last[typ] = i
 		case strings.HasPrefix(typ, "file-history-"):
 			of := t.byID[gjson.GetBytes(rec.Raw, "messageId").String()]
-			b.superseded[i] = of != nil && !live[of] && t.mayGo(of)
+			superseded[i] = of != nil && !live[of] && t.mayGo(of)
 		}
 	}
-	return b
+	return superseded
 }
 
 // Media are the images of a message, and the texts of its results.

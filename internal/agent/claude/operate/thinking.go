@@ -1,6 +1,8 @@
 package operate
 
 import (
+	"slices"
+
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/session"
@@ -33,13 +35,11 @@ func thoughts(n int) string {
 }
 
 // thinks says whether a record holds thinking.
-func thinks(n *node) bool {
-	found := false
-	gjson.GetBytes(n.rec.Raw, "message.content").ForEach(func(_, b gjson.Result) bool {
-		found = found || isThinking(b)
-		return !found
-	})
-	return found
+func thinks(n *node) bool { return n.holds(isThinking) }
+
+// holds says whether something is so of a block of a record.
+func (n *node) holds(is func(gjson.Result) bool) bool {
+	return slices.ContainsFunc(gjson.GetBytes(n.rec.Raw, "message.content").Array(), is)
 }
 
 func isThinking(b gjson.Result) bool {
