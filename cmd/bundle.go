@@ -16,6 +16,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
@@ -301,7 +302,7 @@ func (u *unpacking) session(s repair.Bundled) error {
 	if resume := u.agent.Resume(s.Thread); resume != nil && !u.dry {
 		fmt.Fprintf(u.out, "resume: %s\n", resumeOf(u.ctx, path, resume))
 	}
-	if dir != "" && !isDir(dir) {
+	if dir != "" && !disk.IsDir(dir) {
 		u.complain(fmt.Sprintf("note: there is no directory %s here; hist move --to DIR %s names another one", dir, s.Thread))
 	}
 	return err

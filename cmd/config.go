@@ -112,15 +112,10 @@ func configPaths(dir string) []string {
 		dir = filepath.Dir(dir)
 		paths = append(paths, filepath.Join(dir, configName))
 	}
-	base := os.Getenv("XDG_CONFIG_HOME")
-	if !filepath.IsAbs(base) {
-		user, err := os.UserHomeDir()
-		if err != nil {
-			return paths
-		}
-		base = filepath.Join(user, ".config")
+	if own, err := disk.ConfigDir(); err == nil {
+		paths = append(paths, filepath.Join(own, "config.toml"))
 	}
-	return append(paths, filepath.Join(base, "hist", "config.toml"))
+	return paths
 }
 
 func readConfig(path string) (*config, error) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/inspect"
@@ -310,7 +311,7 @@ func (r *repairRun) moveOne(ctx context.Context, job repair.Job, t target, opts 
 	if !ok {
 		return nil, surgery.Usage("%s: the session's directory is %q, which is not below %s; --from names the directory that moved", t.path, g.CWD, opts.From)
 	}
-	if !isDir(to) {
+	if !disk.IsDir(to) {
 		r.env.complain(fmt.Sprintf("note: there is no directory %s yet", to))
 	}
 	job.Operation = r.operationOf(func(s *surgery.Session, of surgery.Surgeon) (*surgery.Plan, error) { return of.Move(s, opts) })

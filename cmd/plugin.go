@@ -46,7 +46,7 @@ func (e *env) plugin(c *cli.Context) error {
 	}
 	done := 0
 	for _, h := range homes {
-		if !isDir(h.dir) && !c.IsSet("agent") {
+		if !disk.IsDir(h.dir) && !c.IsSet("agent") {
 			continue
 		}
 		word := "installed"

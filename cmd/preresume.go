@@ -169,7 +169,7 @@ func (p *preRun) operands() error {
 			return usage("resume takes one session; what is meant for the client comes after --")
 		}
 		return usage("pre-resume takes one session; a command to run needs --exec and comes after --: hist pre-resume ID --exec -- codex resume ID")
-	case isDir(sessions[0]):
+	case disk.IsDir(sessions[0]):
 		return usage("%s is a directory; %s takes one session", sessions[0], c.Command.Name)
 	default:
 		p.asked = sessions

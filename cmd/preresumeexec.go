@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/preresume"
 )
 
@@ -28,7 +29,7 @@ func (p *preRun) exec(a *preresume.Answer) error {
 	p.keep()
 	c := exec.Command(p.command[0], p.command[1:]...)
 	switch {
-	case p.resume && isDir(a.CWD):
+	case p.resume && disk.IsDir(a.CWD):
 		c.Dir = a.CWD
 	case own && elsewhere(a, p.log.CWD):
 		c.Dir = a.Dir()

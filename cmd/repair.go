@@ -149,7 +149,7 @@ func (r *repairRun) readError(ctx context.Context) error {
 
 // fits returns an error for options that don't go together.
 func (r *repairRun) fits(list []target, operands []string) error {
-	if to := r.wanted(); (to == repair.ToFile && !isDir(r.c.String("output")) || to == repair.ToStream) && len(list) > 1 {
+	if to := r.wanted(); (to == repair.ToFile && !disk.IsDir(r.c.String("output")) || to == repair.ToStream) && len(list) > 1 {
 		return usage("--output names one file but there are %d sessions; give a directory", len(list))
 	}
 	if branch := r.c.String("branch"); branch != "" && (len(list) != 1 || len(operands) == 0) {
@@ -249,7 +249,7 @@ func (r *repairRun) into(operands []string) error {
 		r.mode = repair.ToStream
 	case output != "":
 		r.mode = repair.ToFile
-		if os.IsPathSeparator(output[len(output)-1]) && !isDir(output) {
+		if os.IsPathSeparator(output[len(output)-1]) && !disk.IsDir(output) {
 			return fmt.Errorf("--output %s: no such directory", output)
 		}
 	}
@@ -297,15 +297,10 @@ func vacantPage(path string) error {
 			return fmt.Errorf("%s: %w; give --html another name", path, publish.ErrExists)
 		}
 	}
-	if !isDir(filepath.Dir(path)) {
+	if !disk.IsDir(filepath.Dir(path)) {
 		return fmt.Errorf("--html %s: no such directory", path)
 	}
 	return nil
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // one repairs one session. An error is reported and counted; only an interruption ends the whole run.
@@ -401,7 +396,7 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 // output is the file that a copy goes to.
 func (r *repairRun) output(src *source.Source) string {
 	out := r.c.String("output")
-	if r.wanted() != repair.ToFile || !isDir(out) {
+	if r.wanted() != repair.ToFile || !disk.IsDir(out) {
 		return out
 	}
 	if src.Real == "" {
@@ -413,7 +408,7 @@ func (r *repairRun) output(src *source.Source) string {
 // begin opens the record of the run, once for all sessions. If a repair failed before the record held anything, it has removed
 // the record, and the next session begins another.
 func (r *repairRun) begin() (*runs.Run, error) {
-	if r.run != nil && isDir(r.run.Path()) {
+	if r.run != nil && disk.IsDir(r.run.Path()) {
 		return r.run, nil
 	}
 	run, err := runs.New(Version())

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/preresume"
@@ -160,7 +161,7 @@ func (p *reportPrinter) end(ctx context.Context, c *cli.Context, run *runs.Run) 
 	if p.healthy > 0 {
 		fmt.Fprintf(p.w, "%s: %s\n", count(p.healthy, "session", "sessions"), p.nothing)
 	}
-	if run != nil && !p.json && len(run.Manifest.Files) > 0 && isDir(run.Path()) {
+	if run != nil && !p.json && len(run.Manifest.Files) > 0 && disk.IsDir(run.Path()) {
 		fmt.Fprintf(p.w, "undo:   hist undo %s\n", run.Manifest.Run)
 		if len(run.Manifest.Files) > 1 {
 			fmt.Fprintf(p.w, "        hist undo %s SESSION undoes one of them\n", run.Manifest.Run)

@@ -92,7 +92,7 @@ func shut(dir string) bool {
 func noSessions(homes []agentHome) target {
 	variables, absent := make([]string, len(homes)), ""
 	for i, h := range homes {
-		if variables[i] = h.agent.Variable; os.Getenv(h.agent.Variable) != "" && !isDir(h.dir) {
+		if variables[i] = h.agent.Variable; os.Getenv(h.agent.Variable) != "" && !disk.IsDir(h.dir) {
 			absent += fmt.Sprintf(" (%s names a directory that does not exist)", h.agent.Variable)
 		}
 	}

@@ -46,7 +46,7 @@ const New = "new"
 func Path() (string, error) {
 	dir, err := disk.StateDir()
 	if err != nil {
-		return "", fmt.Errorf("finding a place for the log of decisions (set XDG_STATE_HOME): %w", err)
+		return "", err
 	}
 	return filepath.Join(dir, "decisions.jsonl"), nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
@@ -56,23 +57,10 @@ type entry struct {
 	text  []byte // the encoded result
 }
 
-// CacheDir returns the directory of the caches: hist in $XDG_CACHE_HOME, or in .cache below the user's home.
-func CacheDir() (string, error) {
-	base := os.Getenv("XDG_CACHE_HOME")
-	if !filepath.IsAbs(base) {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", fmt.Errorf("finding a place for the cache (set XDG_CACHE_HOME): %w", err)
-		}
-		base = filepath.Join(home, ".cache")
-	}
-	return filepath.Join(base, "hist"), nil
-}
-
 // OpenCache reads the cache of this program. version is hist's; every build has a cache of its own. If there can be no cache it
 // returns nil, which may be used, too.
 func OpenCache(version string) *Cache {
-	dir, err := CacheDir()
+	dir, err := disk.CacheDir()
 	if err != nil {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/walk"
@@ -383,7 +384,7 @@ func TestNoRoom(t *testing.T) {
 		},
 	} {
 		t.Setenv("XDG_CACHE_HOME", t.TempDir())
-		dir, err := CacheDir()
+		dir, err := disk.CacheDir()
 		if err != nil {
 			t.Fatal(err)
 		}

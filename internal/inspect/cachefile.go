@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/source"
 )
 
@@ -176,7 +177,7 @@ type Status struct {
 
 // CacheStats returns the status of the caches.
 func CacheStats(version string) (Status, error) {
-	dir, err := CacheDir()
+	dir, err := disk.CacheDir()
 	if err != nil {
 		return Status{}, err
 	}
@@ -197,7 +198,7 @@ func CacheStats(version string) (Status, error) {
 
 // CleanCache removes all caches, also those of other versions, and returns how many bytes they had.
 func CleanCache() (bytes int64, err error) {
-	dir, err := CacheDir()
+	dir, err := disk.CacheDir()
 	if err != nil {
 		return 0, err
 	}

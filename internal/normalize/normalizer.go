@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -296,12 +297,7 @@ func (f *Normalizer) mendLine(raw []byte) {
 }
 
 func (f *Normalizer) tornFault(mark int) bool {
-	for _, fault := range f.faults[mark:] {
-		if fault.Rule == TornTail {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.faults[mark:], func(fault finding.Finding) bool { return fault.Rule == TornTail })
 }
 
 // mayMend says whether all mends of the line in hand are allowed.

@@ -50,7 +50,7 @@ var (
 func Dir() (string, error) {
 	dir, err := disk.StateDir()
 	if err != nil {
-		return "", fmt.Errorf("finding a place for the record of repairs (set XDG_STATE_HOME): %w", err)
+		return "", err
 	}
 	return filepath.Join(dir, "runs"), nil
 }

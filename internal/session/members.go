@@ -49,15 +49,7 @@ func DropMember(line []byte, parent, key string) Cut {
 	if !v.Exists() || v.Index == 0 {
 		return Cut{}
 	}
-	start, end := keyBefore(line, v.Index), v.Index+len(v.Raw)
-	// Its comma goes along: the one behind it or else the one in front.
-	if i := skipSpace(line, end, 1); i < len(line) && line[i] == ',' {
-		return Cut{Start: start, End: i + 1}
-	}
-	if i := skipSpace(line, start-1, -1); i > 0 && line[i] == ',' {
-		return Cut{Start: i, End: end}
-	}
-	return Cut{Start: start, End: end}
+	return memberCut(line, keyBefore(line, v.Index), v.Index+len(v.Raw))
 }
 
 // keyBefore is where the key of the value at an offset begins.

@@ -3,6 +3,7 @@ package surgery
 import (
 	"bytes"
 	"context"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -43,16 +44,9 @@ func (s *Session) Turns() ([]Turn, error) {
 
 // Index is where among the records the one at a place is; -1 if there is none.
 func (s *Session) Index(at session.Pos) int {
-	low, high := 0, len(s.Records)
-	for low < high {
-		if mid := (low + high) / 2; s.Records[mid].Pos.Less(at) {
-			low = mid + 1
-		} else {
-			high = mid
-		}
-	}
-	if low < len(s.Records) && s.Records[low].Pos == at {
-		return low
+	i := sort.Search(len(s.Records), func(i int) bool { return !s.Records[i].Pos.Less(at) })
+	if i < len(s.Records) && s.Records[i].Pos == at {
+		return i
 	}
 	return -1
 }

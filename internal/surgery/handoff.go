@@ -270,5 +270,5 @@ func (h *Handoff) Arrives(sent *session.Sent) (string, error) {
 	if calls != want {
 		return "", fmt.Errorf("nothing was written: %d of %d calls would arrive", calls, want)
 	}
-	return fmt.Sprintf("all of them arrive (%s, as its client sends them)", items(len(sent.Items))), nil
+	return fmt.Sprintf("all of them arrive (%s, as its client sends them)", count(len(sent.Items), "item")), nil
 }

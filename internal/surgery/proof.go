@@ -49,24 +49,17 @@ func (p *Print) Identical() bool { return p.SHA256 == p.Was && p.Items == p.Befo
 func (p *Print) Words() string {
 	switch {
 	case p.Identical():
-		return fmt.Sprintf("history: identical (sha256 %s, %s)", p.SHA256[:12], items(p.Items))
+		return fmt.Sprintf("history: identical (sha256 %s, %s)", p.SHA256[:12], count(p.Items, "item"))
 	case p.Items <= p.Before && p.Differs == 0:
-		return fmt.Sprintf("history: the first %d of %s (sha256 %s)", p.Items, items(p.Before), p.SHA256[:12])
+		return fmt.Sprintf("history: the first %d of %s (sha256 %s)", p.Items, count(p.Before, "item"), p.SHA256[:12])
 	case p.Anew && p.Items == p.Before:
-		return fmt.Sprintf("history: %s where the session sends as many others", items(p.Items))
+		return fmt.Sprintf("history: %s where the session sends as many others", count(p.Items, "item"))
 	case p.Renamed:
-		return fmt.Sprintf("history: %d of %s differ: they name the new directory", p.Differs, items(p.Items))
+		return fmt.Sprintf("history: %d of %s differ: they name the new directory", p.Differs, count(p.Items, "item"))
 	case p.Items == p.Before:
-		return fmt.Sprintf("history: %d of %s differ, all marked", p.Differs, items(p.Items))
+		return fmt.Sprintf("history: %d of %s differ, all marked", p.Differs, count(p.Items, "item"))
 	}
-	return fmt.Sprintf("history: %s where the session sends %d", items(p.Items), p.Before)
-}
-
-func items(n int) string {
-	if n == 1 {
-		return "1 item"
-	}
-	return fmt.Sprintf("%d items", n)
+	return fmt.Sprintf("history: %s where the session sends %d", count(p.Items, "item"), p.Before)
 }
 
 // Prove compares two readings; the error says what is not as the plan wants it.

@@ -147,12 +147,9 @@ func (r *Redaction) spared(f Secret, runs [][]int) bool {
 	if strings.Contains(f.Value, redacted) || r.ids[f.Value] || guess && (uuidForm.MatchString(f.Value) || hashForm.MatchString(f.Value)) {
 		return true
 	}
-	for _, run := range runs {
-		if f.Start >= run[0] && f.Start+len(f.Value) <= run[1] && len(f.Value) < run[1]-run[0] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(runs, func(run []int) bool {
+		return f.Start >= run[0] && f.Start+len(f.Value) <= run[1] && len(f.Value) < run[1]-run[0]
+	})
 }
 
 // collect finds the secrets.

@@ -149,12 +149,7 @@ func (f *SecretFinder) Find(text string) (list []Secret) {
 
 // mayMatch says whether a text, in lower case, has a word without which the rule finds nothing.
 func (r *rule) mayMatch(lower string) bool {
-	for _, k := range r.keywords {
-		if strings.Contains(lower, k) {
-			return true
-		}
-	}
-	return len(r.keywords) == 0
+	return len(r.keywords) == 0 || slices.ContainsFunc(r.keywords, func(k string) bool { return strings.Contains(lower, k) })
 }
 
 // secret is the part of a match that is the secret: the group that the rule names, else the first, else all of it.
@@ -174,12 +169,7 @@ func (r *rule) secret(text string, m []int) (Secret, bool) {
 }
 
 func (r *rule) allowed(text string, m []int, s Secret) bool {
-	for i := range r.allows {
-		if r.allows[i].allows(text, m, s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.allows, func(a allow) bool { return a.allows(text, m, s) })
 }
 
 func (a *allow) allows(text string, m []int, s Secret) bool {
@@ -194,10 +184,8 @@ func (a *allow) allows(text string, m []int, s Secret) bool {
 		}
 		against = text[from:to]
 	}
-	for _, r := range a.regexes {
-		if r.MatchString(against) {
-			return true
-		}
+	if slices.ContainsFunc(a.regexes, func(r *regexp.Regexp) bool { return r.MatchString(against) }) {
+		return true
 	}
 	if random(s.Value) {
 		return false // a long random text holds some short word by chance

@@ -3,6 +3,7 @@ package codex
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -185,12 +186,7 @@ var contextMarks = [][]byte{
 // contextual says whether the first text of a message's content is one of the client's own.
 func contextual(text []byte) bool {
 	text = bytes.TrimLeft(text, " \"")
-	for _, mark := range contextMarks {
-		if bytes.HasPrefix(text, mark) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(contextMarks, func(mark []byte) bool { return bytes.HasPrefix(text, mark) })
 }
 
 type eventMeaning struct {

@@ -1,38 +1,25 @@
 package home
 
 import (
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 // Default returns the absolute path of Codex's home: $CODEX_HOME, or .codex in the user's home directory. It does not
 // look whether it exists.
-func Default() (string, error) {
-	if dir := os.Getenv("CODEX_HOME"); dir != "" {
-		abs, err := filepath.Abs(dir)
-		if err != nil {
-			return "", fmt.Errorf("resolving $CODEX_HOME %q: %w", dir, err)
-		}
-		return abs, nil
-	}
-	dir, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("finding the home directory (set CODEX_HOME to say where Codex keeps its files): %w", err)
-	}
-	return filepath.Join(dir, ".codex"), nil
-}
+func Default() (string, error) { return agent.DefaultHome("CODEX_HOME", ".codex") }
 
 // Sessions returns those of the two session directories below home that exist, the live one first.
 func Sessions(home string) []string {
 	var roots []string
 	for _, name := range []string{"sessions", "archived_sessions"} {
 		dir := filepath.Join(home, name)
-		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		if disk.IsDir(dir) {
 			roots = append(roots, dir)
 		}
 	}

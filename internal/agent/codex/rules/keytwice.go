@@ -40,10 +40,6 @@ func (c *headerChecker) within(offset int64, from, size int) bool {
 
 // usedBy says whether the session's client, or the one that will resume it, is at least 0.from and older than 0.before.
 func (s *run) usedBy(from, before int) bool {
-	for _, v := range []string{s.header.Version, s.client} {
-		if codex.Before(v, 0, before) && !codex.Before(v, 0, from) {
-			return true
-		}
-	}
-	return false
+	is := func(version string) bool { return codex.Before(version, 0, before) && !codex.Before(version, 0, from) }
+	return is(s.header.Version) || is(s.client)
 }
