@@ -141,6 +141,13 @@ var worstTrees = map[string]func(n int) string{
 			r.role, r.content = "unheard-of", ""
 		}
 	}),
+	"a chain of an unknown type, children in front": func(n int) string {
+		return changed(says, func(i int, r *treeRecord) {
+			if r.parent = below(i+1, n); i > 1 {
+				r.role, r.content = "unheard-of", ""
+			}
+		})(n)
+	},
 	"many on one of an unknown type": changed(says, func(i int, r *treeRecord) {
 		if i == 2 {
 			r.role = "unheard-of"

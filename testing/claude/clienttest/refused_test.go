@@ -1,6 +1,7 @@
 package clienttest
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,15 +46,20 @@ func TestRefusedSessions(t *testing.T) {
 		if _, err := h.Put(sessionOf, repaired); err != nil {
 			t.Fatal(err)
 		}
-		h.Server.Behave(Manner{Refuse: func(request []byte) string { return strings.Join(Breaches(request), ", ") }})
+		h.Server.Behave(Manner{Refuse: func(request []byte) string { return strings.Join(breachesOfOthers(request), ", ") }})
 		res, err := h.Resume(t.Context(), sessionOf)
 		if err != nil || !res.Resumed() {
 			t.Fatalf("row %d: %v, %s", c.Row, err, res.Stderr)
 		}
-		if broken := Breaches(res.First); len(broken) > 0 || res.ExitCode != 0 {
+		if broken := breachesOfOthers(res.First); len(broken) > 0 || res.ExitCode != 0 {
 			t.Errorf("row %d: %s: after the repair, the request breaks %v (exit %d)", c.Row, c.Error, broken, res.ExitCode)
 		}
 	}
+}
+
+// breachesOfOthers are what is wrong with a request, but for signatures: the stand-in knows no signature but its own.
+func breachesOfOthers(request []byte) []string {
+	return slices.DeleteFunc(Breaches(request), func(breach string) bool { return breach == "signature-bad" })
 }
 
 // TestTriesAgain: the client sends a request again without thinking, if the API says that this is bound to another conversation, as package

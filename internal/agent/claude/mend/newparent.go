@@ -58,6 +58,9 @@ func (c *Checker) notLater(n, last *node) *node {
 	if last == nil || n.When == 0 || last.When <= n.When+writeTime {
 		return last
 	}
+	if n.AsksNothing && last.Summary { // the command that made the compaction, which the client writes behind that
+		return last
+	}
 	before := last
 	for steps := 0; before != nil && before.When > n.When+writeTime; before = before.front {
 		if steps++; steps == maxSiblings {

@@ -99,14 +99,24 @@ func (c *Checker) deepest(n *node) *node {
 // unknownLinks looks for parents that no client reads. Their children are hung on the nearest record above that clients do
 // read.
 func (c *Checker) unknownLinks() {
+	above := map[*node]*node{} // for a record that is not read, the nearest one above it that is: many may hang on each other
 	for _, n := range c.nodes {
 		if n.Side || n.up == nil || !c.unread(n.up) {
 			continue
 		}
 		bad := n.up
+		var skipped []*node
 		p := bad
 		for p != nil && c.unread(p) {
+			skipped = append(skipped, p)
+			if over, ok := above[p]; ok {
+				p = over
+				continue
+			}
 			p = p.up
+		}
+		for _, m := range skipped {
+			above[m] = p
 		}
 		d := c.find(bad, faults.UnknownLink, "the chain leads through a record of the type "+quoteType(bad.Typ)+", which the client does not read: it forgets everything above")
 		c.hang(n, p, d)
