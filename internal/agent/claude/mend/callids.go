@@ -221,15 +221,16 @@ func writtenAnew(other, n *node) bool {
 	return n != other && !other.sharesID && samePart(other, n) && !under(n, other)
 }
 
-// samePart says whether two records were written for the same part of the conversation, judged by their times and ids: a part of an answer,
-// an output, or a prompt that the same answer follows. What is written anew keeps its times, or gets one time in all (up to 2.0.29).
+// samePart says whether two records were written for the same part of the conversation, judged by their times and ids: a part of an answer
+// (or a call of one, where an API gives answers no ids), an output, or a prompt that the same answer follows. What is written anew keeps its
+// times, or gets one time in all (up to 2.0.29).
 func samePart(a, b *node) bool {
 	if a.Role != b.Role || (a.When != b.When || a.When == 0) && !b.anew {
 		return false
 	}
 	switch a.Role {
 	case content.RoleAssistant:
-		return a.Msg == b.Msg && a.Msg != ""
+		return a.Msg == b.Msg && (a.Msg != "" || slices.ContainsFunc(a.IDs(content.BlockCall), func(id string) bool { return b.Says(content.BlockCall, id) }))
 	case content.RoleResult:
 		return len(a.Blocks) > 0 && len(b.Blocks) > 0 && a.Blocks[0].ID == b.Blocks[0].ID
 	}
@@ -240,15 +241,19 @@ func samePart(a, b *node) bool {
 // markAnew marks the records that a client has written once more at one moment, one hanging on the other, from the first block of an answer
 // on that the file holds in one piece beside it.
 func (c *Checker) markAnew() {
-	whole := map[string]*node{} // answers in one piece, by their ids
+	type key struct {
+		msg string
+		up  *node
+	}
+	whole := map[key]bool{} // answers in one piece
 	for i, n := range c.nodes {
-		if n.Side || n.Role != content.RoleAssistant || n.Msg == "" || n.anew {
+		if n.Side || n.Role != content.RoleAssistant || n.anew {
 			continue
 		}
-		switch first := whole[n.Msg]; {
-		case first == nil && len(n.Blocks) > 1:
-			whole[n.Msg] = n
-		case first != nil && len(n.Blocks) == 1 && n.up == first.up && n.When != 0:
+		switch k := (key{n.Msg, n.up}); {
+		case len(n.Blocks) > 1:
+			whole[k] = true
+		case whole[k] && len(n.Blocks) == 1 && n.When != 0:
 			for j := i; j < len(c.nodes) && c.nodes[j].When == n.When && (j == i || c.nodes[j].up == c.nodes[j-1]); j++ {
 				c.nodes[j].change().anew = true
 			}

@@ -2,7 +2,6 @@ package mend
 
 import (
 	"slices"
-	"sort"
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
@@ -129,15 +128,39 @@ func byCopy(_ *Checker, b *sideBranch) fate {
 }
 
 // byPartsAnew is certain that nothing is lost with a branch if each of its messages was written anew on the way to the tip.
-func byPartsAnew(c *Checker, b *sideBranch) fate {
-	return leftIf(!b.end.upTo(b.head, func(n *node) bool { return n.HasMessage() && !b.trunk.hasAnew(c, n) }))
+func byPartsAnew(_ *Checker, b *sideBranch) fate {
+	return leftIf(!b.end.upTo(b.head, func(n *node) bool { return n.HasMessage() && !b.trunk.hasAnew(n) }))
 }
 
-// hasAnew says whether a record was written anew on the trunk, with its time.
-func (t *trunk) hasAnew(c *Checker, n *node) bool {
-	all := c.times()
-	at := sort.Search(len(all), func(i int) bool { return all[i].When >= n.When })
-	return slices.ContainsFunc(all[at:min(len(all), at+maxSiblings)], func(m *node) bool { return samePart(n, m) && t.holds(m) })
+// hasAnew says whether a record was written anew on the trunk, with its time, or with others at one moment: that may be far behind it in the
+// file.
+func (t *trunk) hasAnew(n *node) bool {
+	if t.parts == nil {
+		t.parts = map[string][]*node{}
+		for p := t.tip; p != nil; p = p.up {
+			if part := p.part(); part != "" {
+				t.parts[part] = append(t.parts[part], p)
+			}
+		}
+	}
+	return slices.ContainsFunc(t.parts[n.part()], func(m *node) bool { return samePart(n, m) })
+}
+
+// part names the part of the conversation that a record holds: see samePart. "" if nothing that it says has an id.
+func (n *node) part() string {
+	switch {
+	case n.Role == content.RoleAssistant && n.Msg != "":
+		return "answer " + n.Msg
+	case n.Role == content.RoleAssistant:
+		for id := range n.Each(content.BlockCall) {
+			return "call " + id
+		}
+	case n.Role == content.RoleResult && len(n.Blocks) > 0:
+		return "output " + n.Blocks[0].ID
+	case n.first != nil && n.first.Msg != "":
+		return "prompt " + n.first.Msg
+	}
+	return ""
 }
 
 // byChoice is certain that a branch was left if a user of the client, or of hist, named another record to go on from.
