@@ -45,7 +45,7 @@ var ofTheSystem = []struct {
 		Text: "there is no room left where the client writes", Same: Later, Verdict: Resumable,
 		Step: "make room on the disk or raise the quota, then: hist lint SESSION says whether the end of the session was written whole",
 	}},
-	{[]string{"eacces", "permission denied (os error 13)", "eperm", "operation not permitted (os error 1)"}, Meaning{
+	{[]string{"eacces", "permission denied (os error 13)", "eperm", "operation not permitted (os error 1)", "access is denied. (os error 5)"}, Meaning{
 		Text: "the client may not read or write one of its files", Same: Never, Verdict: Incompatible,
 		Step: "hist doctor names the files and folders that belong to somebody else or are shut, with the command that gives them back",
 	}},

@@ -357,7 +357,7 @@ func (l *limit) wrong(v *gjson.Result) string {
 			return fmt.Sprintf("is %q", clip(v.Str))
 		}
 	case "unredacted":
-		if text && strings.Contains(strings.ToUpper(v.Str), "REDACTED") {
+		if text && (strings.Contains(v.Str, "REDACTED") || strings.Contains(v.Str, "redacted") || strings.Contains(v.Str, "Redacted")) {
 			return "was redacted in part"
 		}
 		if text && written(v.Str) {

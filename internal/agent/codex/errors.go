@@ -94,7 +94,7 @@ var hints = []agent.Meaning{
 	incompatible("", "the client may not write to one of its databases, or the drive takes no changes. The session's file is not at fault", "hist doctor names the files and folders that belong to somebody else or are shut, with the command that gives them back", "readonly database"),
 	failingDisk("cyclic redundancy"),
 	failingDisk("crc", "(os error 23)"),
-	failingDisk("(os error 5)"),
+	failingDisk("input/output error", "(os error 5)"), // on Windows, the number is that of a denied access
 	damagedDatabase("the client can't open its list of sessions (state_5.sqlite); what else it says tells why", "failed to initialize sqlite state"),
 	damagedDatabase("the client can't open one of its databases; what else it says tells why", "failed to initialize state runtime"),
 	newHint("invalid-utf8", "the client has read bytes that are not UTF-8", agent.Never, agent.Repairable,

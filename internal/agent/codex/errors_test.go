@@ -45,6 +45,8 @@ func TestExplain(t *testing.T) {
 		"error returned from database: (code: 8) attempt to write a readonly database":                                                  {agent.Incompatible, agent.Never},
 		"failed to open log DB at /srv/logs_2.sqlite: error returned from database: (code: 522) disk I/O error":                         {agent.Incompatible, agent.Never},
 		"failed to read thread: thread-store internal error: Data error (cyclic redundancy check). (os error 23)":                       {agent.Corrupt, agent.Never},
+		"failed to read thread: Input/output error (os error 5)":                                                                        {agent.Corrupt, agent.Never},
+		"failed to read thread: Access is denied. (os error 5)":                                                                         {agent.Incompatible, agent.Never},
 		"Failed to resume session from /srv/archived_sessions/rollout-a.jsonl":                                                          {agent.Resumable, agent.Never},
 		"Failed to resume session from /srv/a.jsonl: final paginated rollout record at /srv/a.jsonl is missing an ordinal":              {agent.Repairable, agent.AfterRepair},
 		"stream did not contain valid UTF-8 (code -32603)":                                                                              {agent.Repairable, agent.Never},

@@ -42,7 +42,7 @@ func (c *itemChecker) compaction(rec *session.Record) {
 	c.base = rec.Pos
 	c.sealed.compact()
 	var items []heldItem
-	kept := len(codex.Field(rec, codex.FieldMessage)) > len(`""`) || len(codex.Field(rec, codex.FieldReplacement)) == 0
+	kept := len(codex.Field(rec, codex.FieldMessage)) > len(`""`) || nullOrAbsent(codex.Field(rec, codex.FieldReplacement)) // without a list, the client keeps the prompts
 	c.held.Each(rec, func(held *session.Record, at int) {
 		kept = kept || held.Type != "response_item/message" || held.Answer || held.Boundary
 		summary := codex.SumsUp(held)
@@ -52,10 +52,11 @@ func (c *itemChecker) compaction(rec *session.Record) {
 	metadata := c.metadata(own, items)
 	c.emptied = nil
 	if !kept && c.spoke && !own.Refused {
-		f := own.finding(ruleEmptyCompaction, finding.SetAside, 0, "the compaction kept nothing of what was said before it, no prompt, no answer and no summary, so the model is sent nothing of that")
-		if id := c.run.header.ID; id != "" {
-			f.Message += "; hist repair --rule empty-compaction " + id + " takes it out, and all is sent again"
+		operand := ""
+		if name := c.run.opts.Name; name.InHome && name.Canonical { // elsewhere, the id does not lead to the file
+			operand = " " + c.run.header.ID
 		}
+		f := own.finding(ruleEmptyCompaction, finding.SetAside, 0, "the compaction kept nothing of what was said before it, no prompt, no answer and no summary, so the model is sent nothing of that; hist repair --rule empty-compaction"+operand+" takes it out, and all is sent again")
 		f.Edits = []finding.Edit{{At: rec.Pos, Op: finding.Remove}}
 		c.emptied = &f
 	}
