@@ -100,9 +100,15 @@ func (c *Checker) servedApart() {
 // joinServed hangs what stands between the two halves of a served call behind the turn.
 func (c *Checker) joinServed(call, output *node) {
 	last := output.up
-	first, sent := last, false
+	first, sent, inAnswer := last, false, false
 	for p, steps := last, 0; p != call; p, steps = p.up, steps+1 {
-		if p == nil || p.Role == content.RoleResult || p.Role == content.RoleBoundary || p.Role == content.RoleAssistant || steps > maxSiblings {
+		switch {
+		case p == nil || p.Role == content.RoleResult || p.Role == content.RoleBoundary || steps > maxSiblings:
+			return
+		case p.Role == content.RoleAssistant && p != last && p.Msg == call.Msg: // further calls of the answer
+			inAnswer = true
+			continue
+		case p.Role == content.RoleAssistant || inAnswer:
 			return
 		}
 		first = p
@@ -113,7 +119,7 @@ func (c *Checker) joinServed(call, output *node) {
 	}
 	d := c.find(output, faults.LateResult, "something that the client wrote comes between a call of one of the API's own tools and its output: the API refuses every further request")
 	d.also, d.Impact = []*node{call}, finding.Rejects
-	c.hang(output, call, d)
+	c.hang(output, first.up, d)
 	end, next := turnEnd(output), (*node)(nil)
 	for k := end.first; k != nil; k = k.latter {
 		if !k.Side && k.dropped == nil && k.IsPrompt() {
