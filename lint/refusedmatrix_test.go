@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -78,6 +79,28 @@ func TestPassingErrors(t *testing.T) {
 		}
 		if found != c.found {
 			t.Errorf("%s: found %t\n%s", name, found, testfile.Findings(res.Findings))
+		}
+	}
+}
+
+// TestNamespaceOfTwo: a call without a namespace gets none of several that have a tool of its name; it becomes text.
+func TestNamespaceOfTwo(t *testing.T) {
+	text, err := os.ReadFile("../fixtures/codex/rules/refused/bad-namespace.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		other string
+		fix   Fix
+	}{{"mcp__orchard", Exact}, {"mcp__meadow", SetAside}} {
+		lines := strings.SplitAfter(string(text), "\n")
+		pair := strings.ReplaceAll(strings.Replace(lines[5]+lines[6], "mcp__orchard", c.other, 1), "call_1", "call_9")
+		res, err := Session(context.Background(), strings.NewReader(strings.Join(slices.Insert(lines, 7, pair), "")), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i := slices.IndexFunc(res.Findings, func(f Finding) bool { return f.Rule.Name == "refused" }); i < 0 || res.Findings[i].Fix != c.fix {
+			t.Errorf("beside a tool of %s:\n%s", c.other, testfile.Findings(res.Findings))
 		}
 	}
 }

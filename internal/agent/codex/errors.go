@@ -32,7 +32,7 @@ var hints = []agent.Meaning{
 		"send a prompt that asks for a new sub-agent; hist list shows the thread of the old one, and hist show what it did", []string{"live agent path", "not found"}),
 	newHint("", "the model called a tool that the client does not offer under that name: its MCP server does not run, or a gateway left out the tool's namespace. The session is not at fault", agent.Now, agent.Resumable,
 		"see that the server runs (codex mcp list), or take another gateway; hist pre-resume SESSION says whether the session resumes", []string{"unsupported call:"}),
-	newHint("", "the turn was interrupted, or the client's view of the session ends there though the file goes on, as where numbers repeat: clients from 0.154 on show all of it", agent.AfterUpgrade, agent.Resumable,
+	newHint("", "the turn was interrupted, or the client's view of the session ends there though the file goes on, as where numbers repeat: clients from 0.154 on show all of it", agent.Now, agent.Resumable,
 		"hist lint SESSION says whether anything is damaged, hist show SESSION shows all that the file holds", []string{"conversation interrupted", "tell the model what to do differently"}),
 	newHint("", "the client still closes the thread", agent.Later, agent.Resumable, "try again when it has ended", []string{"is closing", "retry thread/resume"}),
 	unloaded("thread not found"),

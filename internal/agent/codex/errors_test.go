@@ -40,7 +40,7 @@ func TestExplain(t *testing.T) {
 		"ERROR codex_core::session: failed to record rollout items: thread 01a1 not found":                                              {agent.Resumable, agent.Now},
 		"live agent path `/root/check_names` not found":                                                                                 {agent.Resumable, agent.Now},
 		"unsupported call: mcp__orchard__count_trees":                                                                                   {agent.Resumable, agent.Now},
-		"Conversation interrupted - tell the model what to do differently. Something went wrong?":                                       {agent.Resumable, agent.AfterUpgrade},
+		"Conversation interrupted - tell the model what to do differently. Something went wrong?":                                       {agent.Resumable, agent.Now},
 		"thread 01a1 is closing; retry thread/resume after the thread is closed":                                                        {agent.Resumable, agent.Later},
 		"error returned from database: (code: 8) attempt to write a readonly database":                                                  {agent.Incompatible, agent.Never},
 		"failed to open log DB at /srv/logs_2.sqlite: error returned from database: (code: 522) disk I/O error":                         {agent.Incompatible, agent.Never},
