@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -38,15 +37,7 @@ func installShim(ctx context.Context, dir string, program *front.Program) (strin
 	if err := os.Symlink(self, path); err == nil {
 		return path, nil
 	}
-	return path, publish.Write(ctx, publish.Target{Path: path, Mode: 0o755}, func(w io.Writer) error {
-		in, err := os.Open(self)
-		if err != nil {
-			return err
-		}
-		defer in.Close()
-		_, err = io.Copy(w, in)
-		return err
-	}, publish.Checks{})
+	return path, publish.Write(ctx, publish.Target{Path: path, Mode: 0o755}, publish.CopyOf(self), publish.Checks{})
 }
 
 // removeShims deletes all shims in a directory and returns their paths. The error is errNoShim if a file with the name of one is

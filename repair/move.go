@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -172,15 +171,7 @@ func copyFile(ctx context.Context, run *runs.Run, from, to, home, plan string) (
 		return "", err
 	}
 	f := &runs.File{Plan: plan, Source: from, Target: to, Mode: runs.Output, SizeBefore: size, SHA256Before: sha, ModTimeBefore: info.ModTime(), Home: home}
-	err = run.Publish(ctx, f, publish.Target{Path: to, Mode: info.Mode().Perm(), ModTime: info.ModTime()}, func(w io.Writer) error {
-		in, err := os.Open(from)
-		if err != nil {
-			return err
-		}
-		defer in.Close()
-		_, err = io.Copy(w, in)
-		return err
-	}, publish.Checks{Last: func() error {
+	err = run.Publish(ctx, f, publish.Target{Path: to, Mode: info.Mode().Perm(), ModTime: info.ModTime()}, publish.CopyOf(from), publish.Checks{Last: func() error {
 		if f.SHA256After != sha {
 			return fmt.Errorf("%s: %w", from, ErrChanged)
 		}

@@ -55,6 +55,19 @@ func Bytes(data []byte) func(io.Writer) error {
 	}
 }
 
+// CopyOf fills a file with what another one holds.
+func CopyOf(path string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		in, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		_, err = io.Copy(w, in)
+		return err
+	}
+}
+
 // bufferSize is how many bytes are collected before they are written.
 const bufferSize = 256 << 10
 
