@@ -183,6 +183,31 @@ var worstTrees = map[string]func(n int) string{
 			}
 		})(n)
 	},
+	"outputs side by side, and one call without": func(n int) string {
+		half := n / 2
+		return changed(works, func(i int, r *treeRecord) {
+			switch {
+			case i == 0:
+			case i == n-1:
+				r.role, r.content, r.source, r.parent = "user", `"go on"`, "", id(half)
+			case i <= half:
+				r.role, r.content, r.msg, r.source, r.parent = "assistant", tellsCall(fmt.Sprintf("toolu_%d", i)), "msg_1", "", id(i-1)
+			default: // each hangs on its call; the last call has none
+				r.role, r.content, r.source, r.parent = "user", tellsOutput(fmt.Sprintf("toolu_%d", i-half)), id(i-half), id(i-half)
+			}
+		})(n)
+	},
+	"two branches of one answer": func(n int) string {
+		half := n / 2
+		return changed(says, func(i int, r *treeRecord) {
+			if i > 0 && i < n-1 {
+				r.role, r.content, r.msg = "assistant", fmt.Sprintf(`[{"type":"text","text":"part %d"}]`, i), "msg_1"
+			}
+			if i == half {
+				r.parent = id(0)
+			}
+		})(n)
+	},
 	"unanswered calls, then attachments": func(n int) string {
 		return changed(says, func(i int, r *treeRecord) {
 			switch {

@@ -132,18 +132,28 @@ func byPartsAnew(_ *Checker, b *sideBranch) fate {
 	return leftIf(!b.end.upTo(b.head, func(n *node) bool { return n.HasMessage() && !b.trunk.hasAnew(n) }))
 }
 
+// partAt is a part of the conversation as it was written at one time.
+type partAt struct {
+	role content.Role
+	part string
+	when int64 // as the record has it; 0 for what was written anew with others at one moment
+}
+
 // hasAnew says whether a record was written anew on the trunk, with its time, or with others at one moment: that may be far behind it in the
-// file.
+// file. See samePart.
 func (t *trunk) hasAnew(n *node) bool {
 	if t.parts == nil {
-		t.parts = map[string][]*node{}
+		t.parts = map[partAt]bool{}
 		for p := t.tip; p != nil; p = p.up {
-			if part := p.part(); part != "" {
-				t.parts[part] = append(t.parts[part], p)
+			if part := p.part(); p.anew {
+				t.parts[partAt{p.Role, part, 0}] = true
+			} else if p.When != 0 {
+				t.parts[partAt{p.Role, part, p.When}] = true
 			}
 		}
 	}
-	return slices.ContainsFunc(t.parts[n.part()], func(m *node) bool { return samePart(n, m) })
+	part := n.part()
+	return part != "" && (t.parts[partAt{n.Role, part, n.When}] || t.parts[partAt{n.Role, part, 0}])
 }
 
 // part names the part of the conversation that a record holds: see samePart. "" if nothing that it says has an id.

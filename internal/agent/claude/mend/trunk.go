@@ -10,8 +10,8 @@ import (
 // trunk is the way up from a tip to its root, and the branches that leave it.
 type trunk struct {
 	tip   *node
-	parts map[string][]*node // the records by what part they hold; nil until asked for
-	forks map[*node]*fork    // by record: those of the trunk itself, and those on branches that were asked for; nil until the first question
+	parts map[partAt]bool // what the records hold, and when; nil until asked for
+	forks map[*node]*fork // by record: those of the trunk itself, and those on branches that were asked for; nil until the first question
 }
 
 // fork is a place where a branch leaves the trunk: at is the record of the trunk on which the branch hangs.
