@@ -50,6 +50,19 @@ func atATerminal(t *testing.T) *Home {
 	return h
 }
 
+// trust lets the terminal client begin in some directories without a question, and without its word of a newer model, which would
+// come up at some moment over what is typed.
+func (h *Home) trust(t *testing.T, dirs ...string) {
+	t.Helper()
+	config := h.config() + fmt.Sprintf("\n[notice.model_migrations]\n%q = \"gpt-6-sol\"\n", ModelFor(h.Bin.Version))
+	for _, dir := range dirs {
+		config += fmt.Sprintf("\n[projects.%q]\ntrust_level = \"trusted\"\n", dir)
+	}
+	if err := os.WriteFile(filepath.Join(h.Codex, "config.toml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // chat runs the terminal client, trusted to work in the home's directory.
 func (h *Home) chat(t *testing.T, args ...string) *screen {
 	t.Helper()
@@ -161,22 +174,12 @@ func (c *screen) leaves(t *testing.T) {
 	t.Fatalf("the client does not end:\n%s", c.text())
 }
 
-// begun is the client at a terminal, waiting for a prompt. The first one in a home tells of a newer model, some moments after it has begun.
-// On a busy machine the client may end at once; then the next one is taken.
-func (h *Home) begun(t *testing.T, first bool, args ...string) *screen {
+// begun is the client at a terminal, waiting for a prompt. On a busy machine the client may end at once; then the next one is taken.
+func (h *Home) begun(t *testing.T, args ...string) *screen {
 	t.Helper()
-	const tooSlow, newModel, waits = "timed out discarding buffered terminal input", "Use existing model", "Ask Codex"
+	const tooSlow, waits = "timed out discarding buffered terminal input", "Ask Codex"
 	for {
-		c := h.chat(t, args...)
-		seen := c.shows(t, tooSlow, newModel, waits)
-		if seen == waits && first {
-			seen = c.shows(t, tooSlow, newModel)
-		}
-		if seen == newModel {
-			first = false
-			seen = c.presses(t, "\x1b", tooSlow, waits)
-		}
-		if seen == waits {
+		if c := h.chat(t, args...); c.shows(t, tooSlow, waits) == waits {
 			return c
 		}
 	}
@@ -196,15 +199,12 @@ func (h *Home) codex(t *testing.T, args ...string) {
 // and goes on, `codex exec resume` is refused. What is damaged meanwhile stays on the screen, out of the client's database, and is not sent any more.
 func TestDaemon(t *testing.T) {
 	h := atATerminal(t)
-	config := h.config() + fmt.Sprintf("\n[projects.%q]\ntrust_level = \"trusted\"\n", h.Work)
-	if err := os.WriteFile(filepath.Join(h.Codex, "config.toml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	h.trust(t, h.Work)
 	stop := func() { h.codex(t, "app-server", "daemon", "stop") }
 	defer stop()
 	h.Server.Queue(Reply{Items: []Item{Message("m", "first answer")}})
 
-	c := h.begun(t, true)
+	c := h.begun(t)
 	c.asks(t, "hello there", "first answer")
 	c.leaves(t)
 	rollouts := h.Rollouts()

@@ -1,7 +1,6 @@
 package clienttest
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,19 +16,14 @@ func TestLastAtATerminal(t *testing.T) {
 	if err := os.Mkdir(other, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	config := h.config() + fmt.Sprintf("\n[projects.%q]\ntrust_level = \"trusted\"\n\n[projects.%q]\ntrust_level = \"trusted\"\n", h.Work, other)
-	if err := os.WriteFile(filepath.Join(h.Codex, "config.toml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	h.trust(t, h.Work, other)
 	defer h.codex(t, "app-server", "daemon", "stop")
 
-	first := true
 	// says has a person say something at a terminal, and returns the id of the session in which it is then.
 	says := func(prompt string, args ...string) string {
 		t.Helper()
 		h.Server.Queue(Reply{Items: []Item{Message("m", "answer to "+prompt)}})
-		c := h.begun(t, first, args...)
-		first = false
+		c := h.begun(t, args...)
 		c.asks(t, prompt, "answer to "+prompt)
 		c.leaves(t)
 		for _, path := range h.Rollouts() {
