@@ -3,8 +3,6 @@ package operate
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/surgery"
 )
@@ -233,7 +232,7 @@ func (t *tree) end(plan *surgery.Plan, leaf *node, kept map[*node]bool) {
 			}
 			delete(lost, id)
 			block := fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","content":%s,"is_error":true,"tool_use_id":%s}]}`, surgery.Quote(interrupted), surgery.Quote(id))
-			uuid := newID("cut", leaf.uuid, id)
+			uuid := format.NewID("cut", leaf.uuid, id)
 			if own.After(late) {
 				late = own
 			}
@@ -261,7 +260,7 @@ func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.00
 // goes on there already.
 func (t *tree) pointAt(plan *surgery.Plan, leaf *node, kept map[*node]bool) bool {
 	last := &t.s.Records[len(t.s.Records)-1]
-	uuid := newID("point", leaf.uuid)
+	uuid := format.NewID("point", leaf.uuid)
 	tip := leaf
 	for _, n := range t.nodes {
 		if kept[n] && n.index > tip.index && n.typ != "user" && n.typ != "assistant" && t.byID[n.parent] == tip {
@@ -305,12 +304,4 @@ func lineBy(beside *node, parent, uuid, timestamp, typ, more string) []byte {
 	}
 	fmt.Fprintf(&b, `,"type":%q,%s,"uuid":%q,"timestamp":%s}`, typ, more, uuid, surgery.Quote(timestamp))
 	return b.Bytes()
-}
-
-// NewID is an id that is always the same for the same record, so that the same operation writes the same bytes.
-func newID(parts ...string) string {
-	h := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	h[6], h[8] = h[6]&0x0f|0x40, h[8]&0x3f|0x80
-	x := hex.EncodeToString(h[:16])
-	return x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:]
 }

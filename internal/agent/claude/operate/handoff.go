@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/surgery"
 )
 
@@ -95,4 +96,4 @@ func blocksOf(s surgery.Step) (list []any) {
 }
 
 // plainID is an id without hyphens, as the API gives them.
-func plainID(parts ...string) string { return strings.ReplaceAll(newID(parts...), "-", "")[:24] }
+func plainID(parts ...string) string { return strings.ReplaceAll(format.NewID(parts...), "-", "")[:24] }

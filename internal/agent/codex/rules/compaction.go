@@ -176,7 +176,7 @@ func (c *itemChecker) metadata(own item, items []heldItem) (cuts []finding.Cut) 
 	}
 	entries := said.Get("#").Int()
 	if !said.IsArray() || entries != int64(len(items)) {
-		if c.run.olderThan(0, 146) {
+		if c.run.olderThan(146) {
 			return nil
 		}
 		c.skipped(own, items, fmt.Sprintf("the compaction has %d items but metadata for %d", len(items), entries), finding.Exact,

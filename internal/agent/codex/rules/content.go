@@ -120,7 +120,7 @@ func (c *itemChecker) image(im placedImage) {
 			v = image.Check(url)
 		}
 	}
-	old := c.run.olderThan(0, 145)
+	old := c.run.olderThan(145)
 	switch {
 	case v.Place == image.Web && !old:
 		f := im.finding(ruleBadImage, finding.NoFix, im.key, "an image on the web: the client leaves it out")

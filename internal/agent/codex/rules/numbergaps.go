@@ -268,7 +268,7 @@ func records(n int64) string {
 // harmless makes a gap one of numbers alone.
 func (c *ordinalChecker) harmless(f *finding.Finding, why string) {
 	f.Impact = finding.Notes
-	if c.run.olderThan(0, 154) {
+	if c.run.olderThan(154) {
 		f.Impact = finding.Shows
 		why += "; clients before 0.154 stop showing new turns"
 	}

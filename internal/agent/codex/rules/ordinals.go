@@ -168,12 +168,12 @@ func (c *ordinalChecker) sequence(rule *finding.Rule, rec *session.Record, messa
 	case rule == ruleOrdinalGap: // see Settle
 	case rule == ruleOrdinalBackward && c.gaps.holding(rec.Ordinal.Value) != nil: // its number is what tells where it belongs
 		f.Impact, f.Message = finding.Notes, f.Message+"; the number is missing further up, where the record belongs"
-		if c.run.olderThan(0, 154) {
+		if c.run.olderThan(154) {
 			f.Impact = finding.Shows
 		}
 	case !c.ofFractions(rec):
 		f.Message += "; " + notAllShown
-	case c.run.olderThan(0, 154):
+	case c.run.olderThan(154):
 		f.Message += fractionsBug + "; " + skippedOver
 	default:
 		f.Impact, f.Message = finding.Notes, f.Message+fractionsBug+"; "+skippedOver
@@ -202,7 +202,7 @@ func (c *ordinalChecker) flushMissing(tail bool) {
 			last = fmt.Sprintf("the last %d records have", c.missing)
 		}
 		f.Message = last + " no ordinal, as an older client writes them: newer ones refuse to go on"
-	} else if c.run.olderThan(0, 154) {
+	} else if c.run.olderThan(154) {
 		f.Impact = finding.Shows
 	}
 	c.dead += c.missing // they may have had the numbers that follow
@@ -227,7 +227,7 @@ func (c *ordinalChecker) End() {
 	}
 	tail := c.missing == 0
 	c.flushMissing(true)
-	if tail && c.float && !c.run.opts.Live && c.run.olderThan(0, 154) && !c.run.olderThan(0, 145) {
+	if tail && c.float && !c.run.opts.Live && c.run.olderThan(154) && !c.run.olderThan(145) {
 		c.reuse()
 	}
 }

@@ -17,7 +17,7 @@ func (s *run) setHeader(h session.Info, at session.Pos) {
 	s.provider = check.ProviderFor(s.opts.Provider, h.Provider)
 	s.opts.StripEncrypted = s.opts.StripEncrypted || check.Reseals(s.opts.Provider, h.Provider)
 	clear(s.idLimits)
-	s.sendsIDs = s.provider.OldIDs || !s.olderThan(0, 144)
+	s.sendsIDs = s.provider.OldIDs || !s.olderThan(144)
 	s.uniqueIDs = s.sendsIDs && api.Wants(s.provider.Name, "twin-id")
 	s.newer = codex.After(h.Version, 0, newestMeasured)
 }

@@ -43,10 +43,10 @@ func NewCheckers(of *check.Run, history *codex.History) []check.Checker {
 	}
 }
 
-// olderThan says whether the session will be resumed by a client before major.minor. If no client was named it is false: damage
+// olderThan says whether the session will be resumed by a client before 0.minor. If no client was named it is false: damage
 // is judged by the newest client.
-func (s *run) olderThan(major, minor int) bool {
-	return codex.Before(s.client, major, minor)
+func (s *run) olderThan(minor int) bool {
+	return codex.Before(s.client, 0, minor)
 }
 
 // Settle gives a finding the impact that depends on the rest of the session.
