@@ -17,6 +17,17 @@ import (
 	"github.com/hist-cli/hist/internal/testkit/testhome"
 )
 
+// rest has all files count as at rest that have changed by now.
+func rest(t *testing.T) {
+	t.Helper()
+	tick := func() { time.Sleep(10 * time.Millisecond) } // of the file system's clock
+	tick()
+	was, at := inspect.Resting, time.Now()
+	inspect.Resting = func() time.Time { return at }
+	t.Cleanup(func() { inspect.Resting = was })
+	tick()
+}
+
 // TestCacheChangesNothing lints fixtures, in every format and by every flag that judges, with an empty cache, with a
 // full one, and with none: what is printed, and the exit code, is the same, byte for byte.
 func TestCacheChangesNothing(t *testing.T) {
@@ -63,7 +74,7 @@ func TestCacheChangesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(2100 * time.Millisecond) // until the files rest
+	rest(t)
 	flags := [][]string{
 		{"-f", "json"},
 		{"-f", "jsonl"},
@@ -165,7 +176,7 @@ func TestWarmAsksAnew(t *testing.T) {
 		}
 		paths = append(paths, path)
 	}
-	time.Sleep(2100 * time.Millisecond) // until the files rest
+	rest(t)
 	lint := func(want string) {
 		t.Helper()
 		for _, flag := range []string{"--notes", "--no-cache"} {
@@ -234,7 +245,6 @@ func TestWarmAsksDatabases(t *testing.T) {
 		}
 		dirs[name] = dir
 	}
-	rest := func() { time.Sleep(2100 * time.Millisecond) }
 	lint := func(stale bool) {
 		t.Helper()
 		for range 3 {
@@ -245,13 +255,13 @@ func TestWarmAsksDatabases(t *testing.T) {
 			}
 		}
 	}
-	rest()
+	rest(t)
 	lint(false)
 	const database = "thread_history_1.sqlite"
 	if err := os.Rename(filepath.Join(dirs["bad"], database), filepath.Join(dirs["ok"], database)); err != nil {
 		t.Fatal(err)
 	}
 	lint(true)
-	rest()
+	rest(t)
 	lint(true)
 }

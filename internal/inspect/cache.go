@@ -25,8 +25,8 @@ import (
 // file system's clock can have the same time, so that the second would go unnoticed.
 const minRest = 2 * time.Second
 
-// resting is the time before which a file must have changed last. Tests set it.
-var resting = func() time.Time { return time.Now().Add(-minRest) }
+// Resting is the time before which a file must have changed last. Tests set it.
+var Resting = func() time.Time { return time.Now().Add(-minRest) }
 
 // maxEntry is the size of the largest result that is stored, in bytes.
 const maxEntry = 1 << 20

@@ -153,9 +153,9 @@ func old(t *testing.T) {
 	t.Helper()
 	tick := func() { time.Sleep(10 * time.Millisecond) } // of the file system's clock
 	tick()
-	was, at := resting, time.Now()
-	resting = func() time.Time { return at }
-	t.Cleanup(func() { resting = was })
+	was, at := Resting, time.Now()
+	Resting = func() time.Time { return at }
+	t.Cleanup(func() { Resting = was })
 	tick()
 }
 

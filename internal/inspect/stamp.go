@@ -86,7 +86,7 @@ func examine(path string, info fs.FileInfo) (source.Stamp, bool) {
 	if !ok || !isPending(path) {
 		return s, ok && atRest(info, s)
 	}
-	if !info.ModTime().Before(resting()) {
+	if !info.ModTime().Before(Resting()) {
 		return s, false
 	}
 	text, err := source.Small(path, maxPending)
@@ -138,7 +138,7 @@ func stampAll(paths []string) (list []source.Stamp, ok bool) {
 
 // atRest says whether the last change of a file is so long ago that a further change would give it another time.
 func atRest(info fs.FileInfo, s source.Stamp) bool {
-	since := resting()
+	since := Resting()
 	return info.ModTime().Before(since) && time.Unix(0, s.ChangeTime).Before(since)
 }
 
