@@ -19,6 +19,11 @@ type Kept interface {
 	Time(rec *session.Record) time.Time
 	// Finding returns the rule, impact, fix and source for a finding about lost records.
 	Finding() finding.Finding
+	// Further says whether missing records were looked for in other files of the home: then the findings depend on these.
+	Further() bool
+	// Unread says whether a database could not be read at that moment, as when a client has it for itself: then the same files may
+	// yield more the next time.
+	Unread() bool
 }
 
 // KeptBy reads what a home keeps of the session in the file with this base name; nil if it keeps nothing. It never writes,

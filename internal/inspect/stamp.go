@@ -164,26 +164,22 @@ func watchLookups(opts *lint.Options) lookups {
 			return listed(agent, home, thread)
 		}
 	}
-	var all []check.Kept // what opts.Kept has returned
+	var all []check.Kept // what opts.Kept has returned, but nothing
 	if kept := opts.Kept; kept != nil {
 		opts.Kept = func(ctx context.Context, agent, home, base string) check.Kept {
 			k := kept(ctx, agent, home, base)
-			all = append(all, k)
+			if k != nil {
+				all = append(all, k)
+			}
 			return k
 		}
 	}
 	return lookups{
 		further: func() bool {
-			return looked || slices.ContainsFunc(all, func(k check.Kept) bool {
-				f, ok := k.(interface{ Further() bool })
-				return ok && f.Further()
-			})
+			return looked || slices.ContainsFunc(all, check.Kept.Further)
 		},
 		unread: func() bool {
-			return slices.ContainsFunc(all, func(k check.Kept) bool {
-				u, ok := k.(interface{ Unread() bool })
-				return ok && u.Unread()
-			})
+			return slices.ContainsFunc(all, check.Kept.Unread)
 		},
 	}
 }

@@ -33,7 +33,6 @@ type Normalizer struct {
 	others  *jsonl.Ahead[session.Record] // reads, scans and decodes ahead, with other goroutines if there are several processors; nil at the beginning of a file
 	scanner *jsonl.Scanner
 	dec     session.Decoder
-	speller session.Speller    // dec, nil if it knows no keys
 	modern  session.Modernizer // dec, nil if it knows no other shapes
 	when    []byte             // the time of the newest record that has one, for modern
 
@@ -103,7 +102,6 @@ func New(r io.Reader, opts Options) *Normalizer {
 		maxDepth: opts.Decoder.MaxDepth(), isName: opts.Decoder.IsName,
 	}
 	f.rec = &f.own
-	f.speller, _ = opts.Decoder.(session.Speller)
 	f.modern, _ = opts.Decoder.(session.Modernizer)
 	return f
 }
@@ -228,9 +226,7 @@ func (f *Normalizer) begin() (done bool) {
 		f.missingNewline()
 	}
 	rec.Pos.Part = 0
-	if f.speller != nil {
-		v = f.respell(v)
-	}
+	v = f.respell(v)
 	if f.modern != nil {
 		v = f.modernize(v)
 		if when := f.modern.When(f.rec); len(when) > 0 {

@@ -69,7 +69,7 @@ func (f *Normalizer) dissectNULs(raw []byte) []piece {
 // certain.
 func (f *Normalizer) fillNames(raw []byte) []byte {
 	left := bytes.Count(raw, []byte{0})
-	if f.speller == nil || left > maxName {
+	if left > maxName {
 		return nil
 	}
 	out := bytes.ReplaceAll(raw, []byte{0}, []byte{session.LostByte})
@@ -79,7 +79,7 @@ func (f *Normalizer) fillNames(raw []byte) []byte {
 			return nil
 		}
 		f.dec.Decode(&rec)
-		at, was, ok := f.speller.Misspelled(&rec)
+		at, was, ok := f.dec.Misspelled(&rec)
 		if !ok || raw[at] != 0 {
 			return nil
 		}

@@ -56,7 +56,7 @@ func (f *Normalizer) tooDeep(v *jsonl.Verdict) {
 // respell turns the bit back that has flipped in a key of the record in hand, or in the name of a type, and returns the verdict on the
 // line as it is then.
 func (f *Normalizer) respell(v *jsonl.Verdict) *jsonl.Verdict {
-	at, was, ok := f.speller.Misspelled(f.rec)
+	at, was, ok := f.dec.Misspelled(f.rec)
 	if !ok {
 		return v
 	}

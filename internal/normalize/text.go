@@ -135,7 +135,7 @@ const maxHighBits = 8
 // highBits turns the highest bits back that have flipped in names that the agent knows, as in "us\xe5r"; nil if there are none. A byte
 // is in such a name if the agent would know it by another bit of the same letter, too.
 func (f *Normalizer) highBits(raw []byte) []byte {
-	if f.speller == nil || len(raw) > maxRest {
+	if len(raw) > maxRest {
 		return nil
 	}
 	var bad []int
@@ -161,7 +161,7 @@ func (f *Normalizer) highBits(raw []byte) []byte {
 			return out
 		}
 		f.dec.Decode(&rec)
-		if i, is, ok := f.speller.Misspelled(&rec); ok && i == at && is == was {
+		if i, is, ok := f.dec.Misspelled(&rec); ok && i == at && is == was {
 			if out == nil {
 				out = bytes.Clone(raw)
 			}

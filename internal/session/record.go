@@ -179,6 +179,9 @@ type Decoder interface {
 	MaxDepth() int
 	// IsName says whether a member's text is a name or an id. A foreign byte in one was never part of it.
 	IsName(key []byte) bool
+	// Misspelled finds the one bit that flipped in a key that a decoded record lacks, or in the name of a type: where its byte stands
+	// in rec.Raw, and what it was. ok is false if nothing is lacking, or what is there instead is not certain.
+	Misspelled(rec *Record) (at int, was byte, ok bool)
 }
 
 // Preparer is a Decoder whose rules do much that needs nothing but the record.
@@ -195,11 +198,4 @@ type Modernizer interface {
 	Modernize(rec *Record, before []byte) (line []byte, what string, guessed bool)
 	// When is the time of a decoded record as its line has it, empty if it has none.
 	When(rec *Record) []byte
-}
-
-// Speller is a Decoder that knows the keys that its records must have.
-type Speller interface {
-	// Misspelled finds the one bit that flipped in a key that a decoded record lacks, or in the name of a type: where its byte stands
-	// in rec.Raw, and what it was. ok is false if nothing is lacking, or what is there instead is not certain.
-	Misspelled(rec *Record) (at int, was byte, ok bool)
 }

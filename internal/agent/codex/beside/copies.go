@@ -276,11 +276,10 @@ func (c *copies) decode(line []byte) *session.Record {
 	return rec
 }
 
-// Further says whether missing records were looked for in other files of the home: then the findings depend on these.
+// Further is true once missing records were looked for in other files of the home.
 func (c *copies) Further() bool { return c.further }
 
-// Unread says whether a database could not be read at that moment, as when a client has it for itself: then the same files may
-// yield more the next time.
+// Unread is true once a database could not be read.
 func (c *copies) Unread() bool { return c.unread }
 
 // read says whether a database could be read.
