@@ -363,6 +363,10 @@ func (l *limit) wrong(v *gjson.Result) string {
 		if text && written(v.Str) {
 			return "was redacted"
 		}
+	case "sealed": // nothing that is encrypted has a blank in it
+		if text && strings.ContainsAny(v.Str, " \n") {
+			return "is plain text"
+		}
 	case "json-type":
 		if typeOf(*v) != l.Want {
 			return "is " + typeNames[typeOf(*v)]

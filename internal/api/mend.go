@@ -49,6 +49,9 @@ func Mend(item []byte, role string, f Fault) (m Mending, ok bool) {
 			return set([]byte(`"output_text"`))
 		}
 		return set([]byte(`"input_text"`))
+	case "open": // what stands there can be read: it is a text like others
+		part, words := gjson.GetBytes(item, parent), gjson.GetBytes(item, f.Path)
+		return Mending{Cuts: []session.Cut{{Start: part.Index, End: part.Index + len(part.Raw), New: []byte(`{"type":"input_text","text":` + words.Raw + `}`)}}}, true
 	case "reference": // what has all that it says in it, needs no id
 		if gjson.GetBytes(item, "type").String() == "reasoning" {
 			return Mending{Drop: true}, true

@@ -31,6 +31,7 @@ var listed = []limit{
 	{Kind: "tool_search_call", Field: "arguments", Check: "longest-key", Want: "256", Providers: []string{"openai", "azure", "chatgpt"}, When: "always", Mend: "keys"},
 	{Kind: "reasoning", Field: "encrypted_content", Check: "prefix", Want: "gAAAA", Providers: []string{"openai", "chatgpt"}, When: "always", Mend: "item"},
 	{Kind: "reasoning", Field: "encrypted_content", Check: "unredacted", Want: "-", Providers: []string{"openai", "chatgpt"}, When: "always", Mend: "item"},
+	{Kind: "agent_message", Field: "content.encrypted_content", Check: "sealed", Want: "-", Providers: []string{"openai", "azure", "chatgpt"}, When: "always", Mend: "open"},
 	{Kind: "reasoning", Field: "content", Check: "most", Want: "0", Providers: []string{"openai", "chatgpt"}, When: "always", Mend: "empty"},
 	{Kind: "message", Field: "content", Check: "most", Want: "1000", Providers: []string{"openai", "azure", "chatgpt"}, When: "always", Mend: "parts"},
 	{Kind: "web_search_call", Field: "action.type", Check: "one-of", Want: "search,open_page,find_in_page", Providers: []string{"openai", "azure", "chatgpt", "compatible"}, When: "always", Mend: "item"},

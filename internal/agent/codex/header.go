@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"math"
 	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/google/uuid"
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -124,13 +126,84 @@ func HeaderFaults(line []byte, known Known) []HeaderFault {
 	return append(faults, optionalFaults(line, p, known)...)
 }
 
+// headerMembers are those members of a header that need not be there, and of what types the client takes them (measured with 0.171.0, which
+// knows all of them): text, null, bool, object, array, integer from 0 on, uuid. A member of an object that does not take null must be there. A number
+// is made a text where that comes first.
+var headerMembers = []struct{ path, takes string }{
+	{"account_scoped", "b"}, {"session_id", "u"}, {"forked_from_id", "un"}, {"parent_thread_id", "un"}, {"thread_source", "tn"}, {"agent_nickname", "tn"},
+	{"agent_role", "tn"}, {"agent_path", "tn"}, {"model_provider", "tn"}, {"memory_mode", "tn"}, {"multi_agent_version", "nt"}, {"base_instructions", "on"},
+	{"base_instructions.text", "t"}, {"dynamic_tools", "an"}, {"selected_capability_roots", "an"}, {"context_window", "on"}, {"context_window.window_id", "t"},
+	{"git", "on"}, {"git.commit_hash", "tn"}, {"git.branch", "tn"}, {"git.repository_url", "tn"}, {"subagent_history_start_ordinal", "in"}, {"history_base", "on"},
+	{"history_base.thread_id", "u"}, {"history_base.end_ordinal_exclusive", "i"}, {"history_base.end_byte_offset", "i"},
+	{"source.subagent.thread_spawn.parent_thread_id", "u"}, {"source.subagent.thread_spawn.depth", "i"},
+}
+
+// takesType says whether a value is of one of some types, written as in headerMembers.
+func takesType(v gjson.Result, types string) bool {
+	var is string
+	switch {
+	case v.Type == gjson.String && uuid.Validate(v.Str) == nil:
+		is = "tu"
+	case v.Type == gjson.String:
+		is = "t"
+	case v.Type == gjson.Null:
+		is = "n"
+	case v.Type == gjson.Number && strings.Trim(v.Raw, "0123456789") == "":
+		is = "i"
+	case v.IsBool():
+		is = "b"
+	case v.IsObject():
+		is = "o"
+	case v.IsArray():
+		is = "a"
+	}
+	return strings.ContainsAny(types, is)
+}
+
 func optionalFaults(line []byte, p gjson.Result, known Known) []HeaderFault {
 	var faults []HeaderFault
-	if v := p.Get("base_instructions"); v.Type == gjson.String {
-		faults = append(faults, HeaderFault{
-			What: "base_instructions is a plain text", Exact: true,
-			Cuts: []session.Cut{session.SetMember(line, "payload", "base_instructions", []byte(`{"text":`+v.Raw+`}`))},
-		})
+	for _, m := range headerMembers {
+		parent, key := "", m.path
+		if i := strings.LastIndexByte(m.path, '.'); i >= 0 {
+			parent, key = m.path[:i], m.path[i+1:]
+		}
+		v := p.Get(m.path)
+		if !v.Exists() && (parent == "" || !p.Get(parent).IsObject()) || takesType(v, m.takes) {
+			continue
+		}
+		f := HeaderFault{What: lacks(m.path, v)}
+		set := func(value []byte) {
+			f.Exact, f.Cuts = true, []session.Cut{session.SetMember(line, strings.TrimSuffix("payload."+parent, "."), key, value)}
+		}
+		switch top, _, _ := strings.Cut(m.path, "."); {
+		case m.path == "base_instructions" && v.Type == gjson.String:
+			f.What = "base_instructions is a plain text"
+			set([]byte(`{"text":` + v.Raw + `}`))
+		case m.path == "session_id" && uuidForm.MatchString(p.Get("id").Str):
+			set(quote(p.Get("id").Str))
+		case m.path == "model_provider" && known.Provider != "":
+			set(quote(known.Provider))
+		case v.Type == gjson.Number && m.takes[0] == 't':
+			set(quote(v.Raw))
+		case key == "depth":
+			set([]byte("1"))
+		case top == "history_base" || top == "source": // nothing else says which thread it goes on from
+		case parent != "" && m.takes != "tn":
+			parent, key = "", parent
+			fallthrough
+		default:
+			f.Cuts = []session.Cut{session.DropMember(line, strings.TrimSuffix("payload."+parent, "."), key)}
+			f.Exact = v.Type == gjson.Null
+		}
+		faults = append(faults, f)
+	}
+	for i, tool := range p.Get("dynamic_tools").Array() {
+		if tool.Get("type").Str != "namespace" && (tool.Get("name").Type != gjson.String || tool.Get("description").Type != gjson.String || !tool.Get("inputSchema").Exists()) && p.Get("dynamic_tools").IsArray() {
+			faults = append(faults, HeaderFault{
+				What: fmt.Sprintf("dynamic_tools.%d has no name, no description or no inputSchema", i),
+				Cuts: []session.Cut{{Start: tool.Index, End: tool.Index + len(tool.Raw), Element: true}},
+			})
+		}
 	}
 	if v := p.Get("history_mode"); v.Exists() && v.String() != "legacy" && v.String() != "paginated" {
 		mode := "legacy"
@@ -142,13 +215,8 @@ func optionalFaults(line []byte, p gjson.Result, known Known) []HeaderFault {
 	if p.Get("agent_role").Exists() && p.Get("agent_type").Exists() {
 		faults = append(faults, HeaderFault{What: "agent_role and its old name agent_type are both there", Exact: true, Cuts: []session.Cut{session.DropMember(line, "payload", "agent_type")}})
 	}
-	if v := p.Get("source"); v.Exists() && v.Type != gjson.String && !v.IsObject() {
-		faults = append(faults, HeaderFault{What: "source is neither a text nor an object", Cuts: []session.Cut{session.SetMember(line, "payload", "source", quote("unknown"))}})
-	}
-	for _, key := range []string{"thread_id", "end_ordinal_exclusive", "end_byte_offset"} {
-		if base := p.Get("history_base"); base.IsObject() && !base.Get(key).Exists() {
-			faults = append(faults, HeaderFault{What: "history_base." + key + " is missing"})
-		}
+	if v := p.Get("source"); v.Exists() && v.Type != gjson.String && len(v.Map()) == 0 {
+		faults = append(faults, HeaderFault{What: "source is neither a text nor an object that says what", Cuts: []session.Cut{session.SetMember(line, "payload", "source", quote("unknown"))}})
 	}
 	return faults
 }

@@ -63,6 +63,11 @@ func (c *limitedItems) check(it item) *finding.Finding {
 		if !bytes.Contains(list.Of(it.Raw), other) && bytes.Count(list.Of(it.Raw), typeKey) <= maxParts+c.leftOut {
 			return nil
 		}
+	case "response_item/agent_message": // most of it is encrypted
+		list := it.Spans[codex.FieldContent].Of(it.Raw)
+		if bytes.Count(list, sealKey) == bytes.Count(list, sealedPart) {
+			return nil
+		}
 	case "response_item/function_call":
 		if !plainCallID(it.Record) {
 			c.callID(it)
@@ -97,6 +102,9 @@ var (
 	callIDLimits = api.LimitsOf("function_call", "call_id")
 )
 
+// sealKey stands in front of what is encrypted in a part of an agent's message, and sealedPart where that is in OpenAI's form.
+var sealKey, sealedPart = []byte(`"encrypted_content":`), []byte(`"encrypted_content":"gAAAA`)
+
 // typeKey stands in each part of a message.
 var typeKey = []byte(`"type"`)
 
@@ -128,7 +136,7 @@ func plainCallID(rec *session.Record) bool {
 // fault reports one fault of an item, unless a rule of its own does. raw is the item's JSON.
 func (c *limitedItems) fault(it item, raw []byte, fault api.Fault) *finding.Finding {
 	switch fault.Mend {
-	case "item", "part", "parts", "keys":
+	case "item", "part", "parts", "keys", "open":
 	default: // ids, names, long texts, images: each has a rule
 		return nil
 	}
@@ -165,6 +173,8 @@ func kindOf(it item) string {
 		return "an output"
 	case kind == "message":
 		return "a message"
+	case kind == "agent_message":
+		return "a message of another agent"
 	case kind == "reasoning":
 		return kind
 	}
