@@ -41,7 +41,11 @@ var ofTheSystem = []struct {
 	words []string
 	Meaning
 }{
-	{[]string{"no space left on device", "disk quota exceeded", "edquot", "enospc"}, Meaning{
+	{[]string{"being used by another process"}, Meaning{
+		Text: "another program holds a file so that nobody else may open it: a client, an editor, a virus scanner or a synchroniser", Same: Later, Verdict: InUse,
+		Step: "end that program, then resume the session again",
+	}},
+	{[]string{"no space left on device", "database or disk is full", "disk quota exceeded", "edquot", "enospc"}, Meaning{
 		Text: "there is no room left where the client writes", Same: Later, Verdict: Resumable,
 		Step: "make room on the disk or raise the quota, then: hist lint SESSION says whether the end of the session was written whole",
 	}},

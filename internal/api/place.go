@@ -263,7 +263,7 @@ func (l *locator) limited(it *session.Item) (Fault, bool) {
 	}
 	if l.r.Mend == "path" {
 		for _, f := range Misfits(it.Content) {
-			if want != "" && topOf(f.Path) == want {
+			if want != "" && topOf(f.Path) == want && (f.Path != want || l.r.Field == want || l.r.API == "gateway" || l.r.Map == 'B') { // what the error says of an element is not about a list that is not there
 				if f.Path == "type" && !Sealed(it.Content) { // a kind that this server does not know is text to it
 					f.Mend = "tell"
 				}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -120,13 +121,19 @@ func (a *Answer) withError(req Request) {
 	if a.Error == nil {
 		return
 	}
-	if of := a.session.Agent; a.Error.Verdict == NotFound && a.Verdict == NotFound && a.Complete && a.Thread != "" && a.CWD != "" && of.Home != nil && of.FolderFor != nil {
-		a.Error.Step = format.Command(a.Resume...) + ", run in " + a.CWD + " with the home that the file lies in"
-		if a.CWDMissing {
-			a.Error.Step = strings.TrimPrefix(a.follow(), " then ") + " lays it where the client looks when it runs there"
+	if of := a.session.Agent; a.Error.Verdict == NotFound && a.Verdict == NotFound && a.Complete && a.Thread != "" && a.CWD != "" && of.Home != nil {
+		a.Error.Step = format.Command(a.Resume...) + ", with the home that the file lies in"
+		if of.FolderFor != nil {
+			a.Error.Step = format.Command(a.Resume...) + ", run in " + a.CWD + " with the home that the file lies in"
+			if a.CWDMissing {
+				a.Error.Step = strings.TrimPrefix(a.follow(), " then ") + " lays it where the client looks when it runs there"
+			}
 		}
 	}
 	a.tooLarge(a.Error.refusal)
+	if a.Error.refusal == nil && a.Error.Verdict == Repairable && a.OK() && a.Complete && !a.found(a.Error.Rule) {
+		a.Error.Step = "hist finds this fault nowhere in the session: it was mended since, or the error is about another session"
+	}
 	if a.Error.refusal == nil || a.Error.Verdict != Repairable {
 		return
 	}
@@ -139,6 +146,11 @@ func (a *Answer) withError(req Request) {
 	case a.OK() && a.Complete && strings.Contains(a.Error.Step, "--in-place"):
 		a.Error.Step = "hist finds this fault in nothing that the client sends: it was mended since, the client leaves it out, the error is about another session, or only the API can see it"
 	}
+}
+
+// found says whether a rule has found something.
+func (a *Answer) found(rule string) bool {
+	return slices.ContainsFunc(a.Findings, func(f Damage) bool { return f.Rule == rule })
 }
 
 // tooLarge says of a large session that an error which passes by itself may come from its size; r is nil if there is no such error.
