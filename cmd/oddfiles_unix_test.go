@@ -144,6 +144,38 @@ func TestHalfZstd(t *testing.T) {
 	})
 }
 
+// TestMisnamedZstd: a compressed session whose name says that it is not, or the other way round, is damaged, and a repair in place gives it the
+// content that its name promises.
+func TestMisnamedZstd(t *testing.T) {
+	name := "rollout-2026-11-20T19-53-37-01a1fa85-897f-7b72-87b7-f6ebde981289.jsonl"
+	text, err := os.ReadFile("../fixtures/codex/0.169.0/clean/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	enc, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := enc.EncodeAll(text, nil)
+	for name, content := range map[string][]byte{name: packed, name + ".zst": text} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if code, out := exitCode(t, child(t, "lint", path)); code != ExitFindings || !strings.Contains(out, "that is not so") {
+			t.Errorf("%s: exit %d: %s", name, code, out)
+		}
+		for _, args := range [][]string{{"repair", "--in-place", path}, {"lint", path}} {
+			if code, out := exitCode(t, child(t, args...)); code != ExitOK {
+				t.Errorf("%v: exit %d: %s", args, code, out)
+			}
+		}
+		if now, err := os.ReadFile(path); err != nil || bytes.Equal(now, text) != bytes.Equal(content, packed) {
+			t.Errorf("%s: %d bytes, %v", name, len(now), err)
+		}
+	}
+}
+
 // TestTooMuchZstd: of a compressed session that is not unpacked to its end, no command says that it is sound, or that something in it never ended.
 func TestTooMuchZstd(t *testing.T) {
 	text, err := os.ReadFile("../fixtures/codex/0.169.0/clean/rollout-2026-11-20T19-53-37-01a1fa85-897f-7b72-87b7-f6ebde981289.jsonl")

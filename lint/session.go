@@ -208,6 +208,8 @@ func reportEnd(run *check.Run, err error) error {
 			Message: "the compressed stream breaks off here: the client can't read the file at all", Source: "the part before the break", Gap: true,
 		}
 		switch {
+		case errors.Is(err, source.ErrMisnamed):
+			f.Message, f.Source, f.Gap, f.Fix = "the file's name says whether it is compressed, and that is not so: the client can't read it", "", false, Exact
 		case errors.Is(err, source.ErrUncompressed):
 			f.Message, f.Source, f.Gap = "the last records of this compressed file are not compressed: the client can't read the file at all", "both parts of the file", false
 		case errors.Is(err, source.ErrBehind):

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
@@ -28,7 +29,7 @@ const (
 //
 // For a plain file the value also implements io.ReaderAt. It ends at the size that the file had at Open; if the file is
 // shorter by now the error is ErrChanged. A damaged zstd stream delivers everything that can be decoded and then ErrCorrupt, with
-// ErrUncompressed if its end was not compressed and has been delivered, too; one that unpacks to far more than a session would, ErrWindow.
+// ErrUncompressed if its end was not compressed and has been delivered, too, or ErrMisnamed after all of it; one that unpacks to far more than a session would, ErrWindow.
 // Every reader has a method Consumed() int64, which says how many bytes of Size it has used so far and may be called from
 // another goroutine.
 func (s *Source) Reader(ctx context.Context) (io.ReadCloser, error) {
@@ -134,7 +135,7 @@ func (s *Source) zstdError(err error, delivered int64) error {
 		return err
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		return fmt.Errorf("%s: %w: that takes more than %d MiB of memory; unpack it by hand with zstd -d --long=31 and name the result", s.Path, ErrWindow, maxWindow>>20)
-	case errors.Is(err, ErrUncompressed), errors.Is(err, ErrBehind):
+	case errors.Is(err, ErrUncompressed), errors.Is(err, ErrBehind), errors.Is(err, ErrMisnamed):
 		return fmt.Errorf("%s: %w: %w", s.Path, ErrCorrupt, err)
 	case errors.Is(err, zstd.ErrCRCMismatch):
 		return fmt.Errorf("%s: %w: %w", s.Path, ErrCorrupt, ErrChecksum)
@@ -282,8 +283,10 @@ func (z *zstdReader) read(b []byte) (n int, err error) {
 			return n, z.d.Reset(z.in)
 		case z.wrong && err == io.EOF:
 			return n, zstd.ErrCRCMismatch
+		case err == io.EOF && strings.HasSuffix(z.source.Name, ".jsonl"):
+			return n, ErrMisnamed
 		}
-		if !errors.Is(err, zstd.ErrMagicMismatch) || z.n+int64(n) == 0 {
+		if !errors.Is(err, zstd.ErrMagicMismatch) {
 			return n, err
 		}
 		// The decoder has read as many bytes as a frame begins with, and no more. They may be a frame's beginning, and damaged.
@@ -299,7 +302,10 @@ func (z *zstdReader) read(b []byte) (n int, err error) {
 		}
 	}
 	n, err = z.plain.Read(b)
-	if err == io.EOF {
+	switch {
+	case err == io.EOF && !z.source.Magic:
+		err = ErrMisnamed
+	case err == io.EOF:
 		err = ErrUncompressed
 	}
 	return n, err

@@ -39,6 +39,8 @@ var (
 	ErrPartWrong = errors.New("some of what it unpacks to does not have its checksum")
 	// ErrBehind says that zeros stand behind the last frame of a zstd stream.
 	ErrBehind = errors.New("zeros stand behind it")
+	// ErrMisnamed says that a file is compressed whose name says that it is not, or the other way round.
+	ErrMisnamed = errors.New("its name says whether it is compressed, and that is not so")
 	// ErrUncompressed says that records stand behind the last frame of a zstd stream as they are.
 	ErrUncompressed = errors.New("what stands behind it is not compressed")
 	// ErrWindow says that the compressed stream needs more memory than a decoder may use here, or has more text than a session.

