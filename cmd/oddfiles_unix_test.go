@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -172,6 +173,60 @@ func TestMisnamedZstd(t *testing.T) {
 		}
 		if now, err := os.ReadFile(path); err != nil || bytes.Equal(now, text) != bytes.Equal(content, packed) {
 			t.Errorf("%s: %d bytes, %v", name, len(now), err)
+		}
+	}
+}
+
+// TestCopyBeside: programs that copy or synchronise files leave copies beside a session, under names that begin with its own. The session is
+// resumed all the same, so that nothing is damaged, but its client may take the copy. Alone, such a file is found by its id and not listed; one
+// of a paginated session is refused.
+func TestCopyBeside(t *testing.T) {
+	const id = "01a1fa85-897f-7b72-87b7-f6ebde981289"
+	right := "rollout-2026-11-20T19-53-37-" + id + ".jsonl"
+	text, err := os.ReadFile("../fixtures/codex/0.169.0/clean/" + right)
+	if err != nil {
+		t.Fatal(err)
+	}
+	legacy := bytes.Replace(text, []byte(`"history_mode":"paginated"`), []byte(`"history_mode":"legacy"`), 1)
+	legacy = regexp.MustCompile(`"ordinal":\d+,`).ReplaceAll(legacy, nil)
+	for _, c := range []struct {
+		text   []byte
+		beside bool
+		want   string
+	}{
+		{text, true, "notes: a copy beside the session's own file"},
+		{legacy, true, "notes: a copy beside the session's own file"},
+		{text, false, "blocks: the client refuses the session under this name"},
+		{legacy, false, "shows: the client resumes the session by its id"},
+	} {
+		home := t.TempDir()
+		dir := filepath.Join(home, "sessions", "2026", "11", "20")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		names := []string{right[:len(right)-len(".jsonl")] + ".sync-conflict-20261121-101010-ABCDEFG.jsonl"}
+		if c.beside {
+			names = append(names, right)
+		}
+		for _, name := range names {
+			if err := os.WriteFile(filepath.Join(dir, name), c.text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		of := func(args ...string) (int, string) {
+			cmd := child(t, args...)
+			cmd.Env = append(cmd.Env, "CODEX_HOME="+home)
+			return exitCode(t, cmd)
+		}
+		code, out := of("lint", "--notes")
+		if want := strings.HasPrefix(c.want, "blocks"); (code == ExitFindings) != want || !strings.Contains(out, c.want) {
+			t.Errorf("%s: exit %d: %s", c.want, code, out)
+		}
+		if _, out := of("list"); c.beside && strings.Contains(out, "can't resume") {
+			t.Error(out)
+		}
+		if _, out := of("pre-resume", id); c.beside != strings.Contains(out, "another file has the same id") {
+			t.Error(out)
 		}
 	}
 }

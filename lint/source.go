@@ -69,7 +69,7 @@ func NameOf(path string, inHome bool) Name {
 		n = a.ReadName(n.Base)
 	} else {
 		for _, a := range all.Agents { // no agent claims the name, but one may find an id in it
-			if named := a.ReadName(n.Base); named.ThreadID != "" {
+			if named := a.ReadName(n.Base); named.ThreadID != "" || named.Right != "" {
 				n = named
 			}
 		}

@@ -110,9 +110,19 @@ func TestReported(t *testing.T) {
 		"Invalid value: 'max'. Supported values are: 'none', 'minimal', 'low', 'medium', 'high', and 'xhigh'.":                                                                        "156 effort -1 []",
 		"Invalid 'input': array too long. Expected an array with maximum length 131072, but got an array with length 159085 instead.":                                                 "164 shorten -1 []",
 		"Error running remote compact task: Fatal error: remote compaction v2 expected exactly one compaction output item, got 0 from 3 output items":                                 "166 compact -1 []",
-		"input: missing field `call_id`":                                               "157 alone -1 []",
-		"Custom tool call output is missing for call id: call_9":                       "158 no-output -1 [call_9]",
-		"messages.3.content.1.tool_result.tool_use_id: Input should be a valid string": "118 path 3 []",
+		"input: missing field `call_id`":          "157 alone -1 []",
+		"websocket: close 1009 (message too big)": "103 shorten -1 []",
+		"request (33056 tokens) exceeds the available context size (32768 tokens), try increasing it": "107 shorten -1 []",
+		"500 no user query found in messages":                                                    "180 shorten -1 []",
+		"500 system message must be at the beginning":                                            "181 gateway -1 []",
+		"'type' of tool must be 'function'":                                                      "50 settings -1 []",
+		"Cannot determine type of 'item'":                                                        "179 item-type -1 []",
+		"messages with role 'tool' must be a response to a preceeding message with 'tool_calls'": "55 no-call -1 []",
+		"cause: The request failed because it is missing `messages.tool_call_id` parameter.":     "183 gateway -1 []",
+		"codex websocket closed before a Responses terminal event":                               "137 broken -1 []",
+		"An error occurred while processing your request. You can retry your request":            "138 now -1 []",
+		"Custom tool call output is missing for call id: call_9":                                 "158 no-output -1 [call_9]",
+		"messages.3.content.1.tool_result.tool_use_id: Input should be a valid string":           "118 path 3 []",
 	} {
 		r := Newest(Explain(text))
 		if r == nil {
@@ -125,6 +135,17 @@ func TestReported(t *testing.T) {
 	}
 	if r := Newest(Explain("`input[66]` missing required field `id`")); r == nil || r.Message != 66 || r.Field != "id" {
 		t.Errorf("the field that an item lacks: %+v", r)
+	}
+}
+
+// TestNoList: an error about an element of a list leads to no item that has no such list.
+func TestNoList(t *testing.T) {
+	sent := &session.Sent{Items: []session.Item{
+		{Message: 0, Role: "user", Content: []byte(`{"type":"message","role":"user","content":[{"type":"input_text","text":"hello"}]}`)},
+		{Message: 1, Kind: session.ReasoningItem, Content: []byte(`{"type":"reasoning","summary":[],"content":null,"encrypted_content":"gAAAAAB"}`)},
+	}}
+	if places, _ := Locate(Newest(Explain("Something is wrong with 'input[0].content[0].foo'.")), sent); len(places) != 0 {
+		t.Errorf("found %+v", places)
 	}
 }
 

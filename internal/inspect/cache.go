@@ -200,12 +200,12 @@ func (c *Cache) keep(k key, e entry) {
 func keyOf(src *source.Source, opts lint.Options) key {
 	text := make([]byte, 0, 512)
 	for _, s := range []string{
-		src.Real, opts.Agent, opts.Home, opts.WakePrefix, opts.SaveTool, opts.Provider, opts.Branch, opts.Name.Base, opts.Name.ThreadID, opts.Name.FileID, opts.Name.Time,
+		src.Real, opts.Agent, opts.Home, opts.WakePrefix, opts.SaveTool, opts.Provider, opts.Branch, opts.Name.Base, opts.Name.ThreadID, opts.Name.Right, opts.Name.FileID, opts.Name.Time,
 	} {
 		text = binary.LittleEndian.AppendUint64(text, uint64(len(s)))
 		text = append(text, s...)
 	}
-	for _, b := range []bool{opts.Name.Canonical, opts.Name.InHome, opts.Name.Linked, opts.StripEncrypted, opts.KeepOrphans, opts.ChainParallel} {
+	for _, b := range []bool{opts.Name.Canonical, opts.Name.InHome, opts.Name.Beside, opts.Name.Linked, opts.StripEncrypted, opts.KeepOrphans, opts.ChainParallel} {
 		text = strconv.AppendBool(text, b)
 	}
 	for _, agent := range slices.Sorted(maps.Keys(opts.For)) {

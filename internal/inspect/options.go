@@ -40,6 +40,11 @@ func AtRest(src *source.Source, home string, by map[string]string) lint.Options 
 	}
 	opts.Name, opts.Home, opts.Kept, opts.Listed = lint.NameOf(src.Real, home != ""), home, Kept, Listed
 	opts.Name.Linked = home != "" && filepath.Base(src.Path) != opts.Name.Base && lint.NameOf(src.Path, true).Canonical
+	if right := filepath.Join(filepath.Dir(src.Real), opts.Name.Right); home != "" && opts.Name.Right != "" {
+		_, plain := os.Lstat(right)
+		_, packed := os.Lstat(right + ".zst")
+		opts.Name.Beside = plain == nil || packed == nil
+	}
 	opts.Fresh = src.Info.Size() == 0 && time.Since(src.Info.ModTime()) < freshFor
 	opts.SiblingVersion = func() string { return siblingVersion(src.Real) }
 	return opts

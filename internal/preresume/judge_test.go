@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/glance"
 )
 
@@ -21,6 +22,23 @@ func TestNotFoundButThere(t *testing.T) {
 	} {
 		if got := a.said(); !strings.Contains(got, want) {
 			t.Errorf("%q, want it to hold %q", got, want)
+		}
+	}
+}
+
+// TestMendedSince: an error about what is not in the session, or about a session that is there, sends nobody to a repair.
+func TestMendedSince(t *testing.T) {
+	for text, want := range map[string]string{
+		"final paginated rollout record is missing an ordinal":                "finds this fault nowhere",
+		"no rollout found for thread id 01a1edfd-e191-74b0-9003-79b97f4a7c15": "client resume THREAD, with the home",
+	} {
+		hint := Explain(text)
+		a := &Answer{Complete: true, Thread: "THREAD", CWD: "/there", Resume: []string{"client", "resume", "THREAD"}, Verdict: Resumable, Error: hint, session: &glance.Session{Agent: all.Named("codex")}}
+		if hint.Verdict == NotFound {
+			a.Verdict = NotFound
+		}
+		if a.withError(Request{}); !strings.Contains(a.Error.Step, want) {
+			t.Errorf("%s: %s", text, a.Error.Step)
 		}
 	}
 }

@@ -187,7 +187,7 @@ func doubled(src *source.Source, others []string) string {
 	if len(others) > 1 {
 		text += fmt.Sprintf(", and %d more", len(others)-1)
 	}
-	return text + "; which of them the client takes depends on its version and on the directory in which it runs"
+	return text + "; which of them the client takes depends on its version, on its list of sessions and on the directory in which it runs"
 }
 
 // Gone says whether a directory of this system does not exist. Of one in another system's form, as C:\\work is on Linux, that is

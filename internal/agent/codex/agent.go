@@ -25,7 +25,7 @@ var Agent = agent.Agent{
 	ReadSent: readSent, RuleFor: ruleFor,
 	Resume: resume, ResumeIn: resumeIn, Subcommand: subcommand, Explain: explain, TooOld: clientTooOld,
 	Home: &agent.Home{
-		Variable: "CODEX_HOME", DefaultHome: home.Default, Sessions: home.Sessions, Lists: home.Lists, Live: live, LiveAt: liveAt, Folder: "sessions/",
+		Variable: "CODEX_HOME", DefaultHome: home.Default, Sessions: home.Sessions, Lists: home.Lists, Doubles: home.Doubles, Live: live, LiveAt: liveAt, Folder: "sessions/",
 		HomeAbove: HomeAbove, Find: home.Find, Named: home.Named, Names: home.Names, InUse: home.InUse, TakesAny: takesAny, Apart: apart, Left: home.Left, Asking: home.Asking, Lock: home.Lock, Prompts: home.Typed,
 		Archive: &agent.Archive{Archived: archived, NewDir: newDir, Unarchive: unarchive},
 		Bounds:  &agent.Bounds{Databases: databases, Twins: home.Twins},
@@ -73,6 +73,8 @@ func readName(base string) check.Name {
 	n := check.Name{Base: base}
 	if p, ok := home.ParseName(base); ok {
 		n.Canonical, n.ThreadID, n.FileID, n.Time = true, p.ThreadID, p.RolloutID, p.Time
+	} else {
+		n.Right = home.Right(base)
 	}
 	return n
 }

@@ -1,6 +1,7 @@
 package home
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -66,6 +67,34 @@ func ParseName(base string) (FileName, bool) {
 		n.RolloutID = strings.ToLower(rollout)
 	}
 	return n, true
+}
+
+// Right is the name of a rollout, with whose time and id a name begins that is none: programs that copy files add something behind them. It is
+// "" if there is none. A client finds such a file by its id, but does not list it (measured with 0.79.0 to 0.171.0).
+func Right(base string) string {
+	const length = len(namePrefix) + len(nameTime) + 1 + 36
+	if len(base) < length || !strings.HasSuffix(base, nameSuffix) {
+		return ""
+	}
+	right := base[:length] + nameSuffix
+	if _, ok := ParseName(right); !ok || right == base {
+		return ""
+	}
+	return right
+}
+
+// Doubles are the copies of a rollout that lie beside it under such names.
+func Doubles(path, _ string) (paths []string) {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if Right(e.Name()) == filepath.Base(path) {
+			paths = append(paths, filepath.Join(filepath.Dir(path), e.Name()))
+		}
+	}
+	return paths
 }
 
 // Name returns the canonical base name of a plain rollout of the thread id that begins at t. Codex writes local time:

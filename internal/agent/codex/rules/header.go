@@ -320,10 +320,19 @@ func (c *headerChecker) fileName() {
 	}
 	f := ruleBadFileName.At(finding.Ref{Pos: firstPlace}, "", "the client can't find a session under this name: it expects rollout-<time>-<id>.jsonl")
 	f.Rename = id
+	switch own := id != "" && bytes.Contains([]byte(name.Right), []byte(id)); {
+	case own && name.Beside:
+		f.Impact, f.Fix, f.Rename = finding.Notes, finding.NoFix, ""
+		f.Message = "a copy beside the session's own file, " + name.Right + ": the client takes that one where its list names it, and may take either where it does not"
+	case own && s.header.Paginated():
+		f.Message = "the client refuses the session under this name (does not have a canonical rollout filename): it expects rollout-<time>-<id>.jsonl"
+	case own:
+		f.Impact, f.Message = finding.Shows, "the client resumes the session by its id, but does not list it under this name: it expects rollout-<time>-<id>.jsonl"
+	}
 	if name.Linked {
 		f.Message = "the file behind the link is not named rollout-<time>-<id>.jsonl: the client refuses it (does not have a canonical rollout filename)"
 	}
-	if f.Rename == "" { // nothing says what it is to be named for
+	if f.Rename == "" && f.Impact != finding.Notes { // nothing says what it is to be named for
 		f.Fix = finding.NoFix
 	}
 	s.Report(f)
