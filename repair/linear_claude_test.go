@@ -37,6 +37,11 @@ var worstTrees = map[string]func(n int) string{
 	"a long circle backwards": func(n int) string {
 		return changed(says, func(i int, r *treeRecord) { r.parent = id((i + 1) % n) })(n)
 	},
+	"one id for all": changed(says, func(i int, r *treeRecord) {
+		if i > 0 {
+			r.uuid, r.parent = id(0), id(0)
+		}
+	}),
 	"many circles":      changed(says, func(i int, r *treeRecord) { r.parent = id(i ^ 1) }),
 	"their own parents": changed(says, func(i int, r *treeRecord) { r.parent = r.uuid }),
 	"children in front": func(n int) string { return changed(says, func(i int, r *treeRecord) { r.parent = below(i+1, n) })(n) },

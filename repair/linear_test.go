@@ -68,6 +68,10 @@ var worst = map[string]func(n int) string{
 	"objects in one another, like records": func(n int) string {
 		return strings.Repeat(`{"timestamp":"2026-11-18T09:30:01.000Z","x":`, n) + "1" + strings.Repeat("}", n) + "\n"
 	},
+	"answers behind all their events": func(n int) string {
+		return each(n, `{"timestamp":"2026-11-18T09:30:01.000Z","type":"event_msg","payload":{"type":"agent_message","message":"answer %d"}}`+"\n") +
+			each(n, strings.Replace(strings.Replace(probeMessage, `"id":"msg_%d",`, "", 1), `"x"`, `"answer %d"`, 1))
+	},
 	"prompts only in events": func(n int) string {
 		return each(n, "garbage\n"+`{"timestamp":"2026-11-18T09:30:01.000Z","type":"event_msg","payload":{"type":"user_message","message":"prompt %d","images":[]}}`+"\n")
 	},

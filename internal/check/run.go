@@ -48,6 +48,7 @@ type Run struct {
 	more     map[alike]int // indexes in findings: the one that counts those beyond maxFindings, or maxOfRule
 	listed   map[alike]int // how many findings of their own there are
 	all      map[bool]int  // the same of all rules, by whether a repair mends them
+	gone     map[place]bool
 
 	refusals []Refusal
 
@@ -57,6 +58,12 @@ type Run struct {
 	records  int64
 	header   session.Info
 	headerAt session.Pos
+}
+
+// place is what a finding is known by where only one can be meant.
+type place struct {
+	rule *finding.Rule
+	at   session.Pos
 }
 
 // Input is where a session's records come from: the normalizer.
@@ -69,7 +76,7 @@ type Input interface {
 
 // NewRun begins a session.
 func NewRun(opts Options, history History, in Input) *Run {
-	return &Run{opts: opts, history: history, in: in, folded: map[*finding.Rule]int{}, more: map[alike]int{}, listed: map[alike]int{}, all: map[bool]int{}}
+	return &Run{opts: opts, history: history, in: in, folded: map[*finding.Rule]int{}, more: map[alike]int{}, listed: map[alike]int{}, all: map[bool]int{}, gone: map[place]bool{}}
 }
 
 // Options is what is known of the session beside its bytes.
@@ -132,6 +139,9 @@ func (r *Run) Report(f finding.Finding) {
 		if f.IDs == "" {
 			f.IDs = strings.Trim(string(bytes.Join([][]byte{rec.ID, rec.CallID, rec.TurnID}, []byte(" "))), " ")
 		}
+	}
+	if r.gone[place{f.Rule, f.Pos}] {
+		r.withdrawGone()
 	}
 	if f.Rule.Tidy { // the first stands for all that say the same, line after line
 		if at, ok := r.folded[f.Rule]; ok {
@@ -198,6 +208,16 @@ func (r *Run) Withdraw(which func(*finding.Finding) bool) {
 	}
 }
 
+// WithdrawAt takes back what a rule found at one place. There can be many such places, so it is done for all of them at once.
+func (r *Run) WithdrawAt(rule *finding.Rule, at session.Pos) { r.gone[place{rule, at}] = true }
+
+func (r *Run) withdrawGone() {
+	if len(r.gone) > 0 {
+		r.Withdraw(func(f *finding.Finding) bool { return r.gone[place{f.Rule, f.Pos}] })
+		clear(r.gone)
+	}
+}
+
 // Refusal is an error with which a request ended.
 type Refusal struct {
 	Text  string      // the client's record of it
@@ -238,4 +258,7 @@ func (r *Run) Answered() { r.refusals = r.refusals[:0] }
 func (r *Run) Refusals() []Refusal { return r.refusals }
 
 // Findings returns what was reported, in that order. After the last checker has ended, the caller may change them.
-func (r *Run) Findings() []finding.Finding { return r.findings }
+func (r *Run) Findings() []finding.Finding {
+	r.withdrawGone()
+	return r.findings
+}

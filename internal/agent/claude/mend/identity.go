@@ -132,6 +132,7 @@ func (c *Checker) identify() {
 	if c.some.nameless {
 		missing = c.danglers()
 	}
+	followed := map[string]bool{} // all that follow the first record with a wrong id hang on that one
 	for i, n := range c.nodes {
 		if (n.TypeLost || n.TypeWrong) && !n.Side {
 			c.missingType(n)
@@ -151,7 +152,8 @@ func (c *Checker) identify() {
 		delete(missing, n.UUID)
 		c.ids.put(n)
 		d.Edits = append(d.Edits, finding.Edit{At: n.Pos(), Op: finding.Splice, Cuts: []finding.Cut{member(n.UUIDSpan.In(), int(n.Start), "uuid", n.UUID)}})
-		if n.wrongID { // what follows it in the file hangs on it
+		if n.wrongID && !followed[old] { // what follows it in the file hangs on it
+			followed[old] = true
 			for _, later := range c.naming(old) {
 				if later.index > i {
 					later.rename(old, n.UUID, d)

@@ -88,7 +88,7 @@ func (c *messageChecker) standsAgain(sum uint64, one lostText) {
 		})
 		return
 	}
-	c.run.Withdraw(func(f *finding.Finding) bool { return f.Rule == ruleLostMessage && f.Pos == one.at })
+	c.run.WithdrawAt(ruleLostMessage, one.at)
 }
 
 // restoreTorn replaces a message that was cut inside its text by the whole one that its event shows.

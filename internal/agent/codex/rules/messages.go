@@ -372,7 +372,7 @@ func (c *messageChecker) resolveAgent(at session.Pos) {
 func (c *messageChecker) cameLate(text textSum) {
 	if at, ok := c.early[text]; ok && text.size > 0 {
 		delete(c.early, text)
-		c.run.Withdraw(func(f *finding.Finding) bool { return f.Rule == ruleLostMessage && f.Pos == at })
+		c.run.WithdrawAt(ruleLostMessage, at)
 	}
 }
 

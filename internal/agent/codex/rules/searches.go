@@ -87,7 +87,7 @@ func (c *searchChecker) item(rec *session.Record) {
 	at := told[i].at
 	c.told[action] = slices.Delete(told, i, i+1)
 	c.count--
-	c.run.Withdraw(func(f *finding.Finding) bool { return f.Rule == ruleLostMessage && f.Pos == at })
+	c.run.WithdrawAt(ruleLostMessage, at)
 }
 
 func (c *searchChecker) remember(id string) {

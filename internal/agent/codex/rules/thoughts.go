@@ -35,7 +35,7 @@ func (c *messageChecker) thoughtCame(rec *session.Record) {
 	said := codex.Sum([]byte(codex.ShownThought(rec.Raw)))
 	if at, ok := c.lateThoughts[said]; ok && (len(c.thoughts) == 0 || c.thoughts[0].said != said) {
 		delete(c.lateThoughts, said)
-		c.run.Withdraw(func(f *finding.Finding) bool { return f.Rule == ruleLostMessage && f.Pos == at })
+		c.run.WithdrawAt(ruleLostMessage, at)
 	}
 }
 
