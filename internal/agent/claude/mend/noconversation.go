@@ -72,10 +72,10 @@ func (c *Checker) wholeElsewhere(f *finding.Finding) bool {
 		return false
 	}
 	end := c.leaf
-	way := c.wayElsewhere(end)
+	way := c.allElsewhere(end)
 	if len(way) == 0 {
 		end = c.opts.Beside.End()
-		way = c.wayElsewhere(end)
+		way = c.allElsewhere(end)
 	}
 	if len(way) == 0 {
 		if m, _, source := c.elsewhere(cmp.Or(c.leaf, end)); m != nil {

@@ -100,11 +100,19 @@ func (c *Checker) wholeAgain() {
 }
 
 // putBack inserts a record of another file in front of or behind the record beside it. It keeps its parent; if that is not in
-// this file, it is hung on the given one.
+// this file, what lies between comes along from there, or else it is hung on the given one.
 func (c *Checker) putBack(d *draft, n *node, line []byte, source string, parent, beside *node, op finding.Op) {
 	d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
 	n.Place, n.index, n.change().new = beside.Place, beside.index, &format.Made{Parent: n.Parent}
 	up := c.ids.get(n.Parent)
+	if up == nil && parent != nil {
+		if way, end := c.wayElsewhere(n.Parent); end != "" {
+			for _, m := range slices.Backward(way) {
+				c.putBack(d, m.node, m.line, m.source, nil, beside, op)
+			}
+			up = c.ids.get(n.Parent)
+		}
+	}
 	if up == nil && parent != nil {
 		line = withParent(line, n, parent.UUID)
 		up, n.new.Parent = parent, parent.UUID
@@ -197,7 +205,7 @@ func (c *Checker) headBeside(id string, n, before *node) bool {
 	if before != nil || c.opts.Beside == nil || c.opts.Beside.Lacks(n.UUID) {
 		return false
 	}
-	way := c.wayElsewhere(id)
+	way := c.allElsewhere(id)
 	if len(way) == 0 {
 		return false
 	}
@@ -223,18 +231,26 @@ type lostRecord struct {
 // maxWay is how many records are put back at most: a longer conversation is resumed where it stands.
 const maxWay = 1 << 13
 
-// wayElsewhere is the way up from a record that is not in the file to the beginning of its conversation, as other files have it; nil if they
-// lack any of it, or if it is too long.
-func (c *Checker) wayElsewhere(id string) (way []lostRecord) {
-	for seen := map[string]bool{}; id != ""; id = way[len(way)-1].Parent {
+// wayElsewhere is the way up from a record that is not in the file to one that is, or to the beginning of its conversation, as other files
+// have it. end is the id of the record in the file; the way is nil if they lack any of it, or if it is too long.
+func (c *Checker) wayElsewhere(id string) (way []lostRecord, end string) {
+	for seen := map[string]bool{}; id != "" && c.ids.get(id) == nil; id = way[len(way)-1].Parent {
 		m, line, source := c.elsewhere(id)
-		if m == nil || m.Side || seen[id] || len(way) == maxWay || c.ids.get(id) != nil {
-			return nil
+		if m == nil || m.Side || seen[id] || len(way) == maxWay {
+			return nil, ""
 		}
 		seen[id] = true
 		way = append(way, lostRecord{m, line, source})
 	}
-	return way
+	return way, id
+}
+
+// allElsewhere is wayElsewhere if it leads to the beginning.
+func (c *Checker) allElsewhere(id string) []lostRecord {
+	if way, end := c.wayElsewhere(id); end == "" {
+		return way
+	}
+	return nil
 }
 
 // placeOfLost is where a lost record goes on which another hangs: behind what stands in front of that, or of its own line if that comes

@@ -23,7 +23,7 @@ type candidate struct {
 // candidates are the files that may hold the same records, the nearest first. Until there is a record by which a parent or a
 // fork could be compared, these are only the files of the session itself.
 func (c *copies) candidates(ctx context.Context, h session.Info) (list []candidate) {
-	lost, kind := c.any || c.dead || c.jumped, aCopy
+	lost, kind := c.any || c.dead || c.jumped || c.pairs.broken(), aCopy
 	if c.unrepaired() && (c.jumped || len(c.files()) > 1) {
 		kind = aTwin
 	}
@@ -42,8 +42,11 @@ func (c *copies) candidates(ctx context.Context, h session.Info) (list []candida
 	}
 	if lost {
 		add(kind, c.forks.copies(ctx, c.dir, c.name))
+		if !c.jumped {
+			kind = aCopy // somebody may have kept it before taking something out on purpose
+		}
 		for _, path := range c.files() {
-			add(aCopy, disk.Backups(path))
+			add(kind, disk.Backups(path))
 		}
 	}
 	if len(c.records) == 0 {

@@ -63,6 +63,7 @@ type comparison struct {
 	sure    bool         // pending is all that the copy has there
 	back    bool         // something in pending takes back what was said before
 	said    bool         // something in pending is sent to the model
+	half    bool         // something in pending is half a pair of which the session has the other half
 }
 
 // total is how many tokens a thread has used up to a pending record.
@@ -131,6 +132,7 @@ func (b *comparison) hold(rec *session.Record) bool {
 	}
 	b.pending = append(b.pending, b.lost(rec, b.next, b.path))
 	b.said = b.said || rec.Model
+	b.half = b.half || b.kind == aCopy && b.copies.pairs.halved(rec)
 	b.back = b.back || rec.Kind == session.Rollback || rec.Kind == session.Compaction
 	return true
 }
@@ -138,7 +140,7 @@ func (b *comparison) hold(rec *session.Record) bool {
 // fill takes what is pending in front of record i of the session, if that is the next record and something is lost in front of
 // it.
 func (b *comparison) fill(i int) {
-	lost, unseen := b.holes[i], b.said && b.next > 0 && !b.back
+	lost, unseen := b.holes[i] || b.half, b.said && b.next > 0 && !b.back
 	switch b.kind {
 	case aParent:
 		lost = lost && !b.back || unseen && !b.forked.IsZero() // a sub-agent inherits a part on purpose
@@ -148,7 +150,7 @@ func (b *comparison) fill(i int) {
 	if lost && i == b.next && b.sure {
 		b.take(i, b.pending)
 	}
-	b.pending, b.turns, b.totals, b.sure, b.back, b.said, b.next = nil, nil, nil, true, false, false, i+1
+	b.pending, b.turns, b.totals, b.sure, b.back, b.said, b.half, b.next = nil, nil, nil, true, false, false, false, i+1
 }
 
 // end takes what a copy has after the session's end, and what a parent has after the part that its fork has copied. A file of

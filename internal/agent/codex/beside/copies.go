@@ -47,7 +47,8 @@ type copies struct {
 	open     bool         // the turn in hand has not ended
 	opened   map[int]bool // the holes that are inside a turn
 	any      bool         // there are holes
-	jumped   bool         // turns or counts of tokens show that something is lost although nothing is damaged there
+	pairs    pairs
+	jumped   bool // turns or counts of tokens show that something is lost although nothing is damaged there
 	gaps     []gap
 	prompt   int       // the first prompt among the records
 	answer   int       // the first record that the model made; 0 if there is none
@@ -133,6 +134,7 @@ func (c *copies) See(rec *session.Record) {
 		c.timeless[rest] = append(c.timeless[rest], len(c.records))
 	}
 	c.handDown(rec)
+	c.pairs.see(rec)
 	c.records = append(c.records, mark)
 }
 
@@ -182,7 +184,7 @@ func (c *copies) missing(ctx context.Context, h session.Info) (lost []check.Lost
 	if len(c.records) == 0 && (c.dead || !c.headed) {
 		c.holes[0] = true
 	}
-	whole := len(c.holes) == 0 && !c.jumped && (c.timeless == nil || len(c.records) == 0)
+	whole := len(c.holes) == 0 && !c.jumped && !c.pairs.broken() && (c.timeless == nil || len(c.records) == 0)
 	if len(c.records) >= maxCompared || whole && !c.doubled() {
 		return nil, nil
 	}

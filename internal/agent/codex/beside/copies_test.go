@@ -89,6 +89,37 @@ func TestCopies(t *testing.T) {
 	}
 }
 
+// TestHalfAPair: the half of a pair that a session without numbers has lost is taken from a backup, and nothing else that somebody may have
+// taken out on purpose.
+func TestHalfAPair(t *testing.T) {
+	for part, want := range map[string]string{`"function_call_output","call_id":"call_1"`: "a record ", `"type":"function_call","name":"exec_command"`: "a record ", `"type":"reasoning"`: ""} {
+		dir, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		recorded := onlyFile(t, fixtures, "codex/0.114.0/clean/*.jsonl")
+		whole, err := os.ReadFile(recorded)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := bytes.Index(whole, []byte(part))
+		if at < 0 {
+			t.Fatal(part)
+		}
+		start, end := bytes.LastIndexByte(whole[:at], '\n')+1, at+bytes.IndexByte(whole[at:], '\n')+1
+		path := filepath.Join(dir, "sessions/2026/11/20", filepath.Base(recorded))
+		write(t, nil, path+".bak", whole)
+		write(t, nil, path, append(bytes.Clone(whole[:start]), whole[end:]...))
+		told := ""
+		if f := lostRecords(lintOpened(t, openSource(t, path), dir).Findings); f != nil {
+			told = f.Message
+		}
+		if want == "" && told != "" || !strings.HasPrefix(told, want) {
+			t.Errorf("without %s: %q, want %q", part, told, want)
+		}
+	}
+}
+
 // TestTornInFork: a fork's record that is cut is not put back a second time from its parent, whose record has another time.
 func TestTornInFork(t *testing.T) {
 	dir, path, text := legacyFork(t, "ok-legacy-fork")
