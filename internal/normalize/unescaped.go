@@ -68,9 +68,12 @@ func missingEscape(text []byte, fault int) (at, lacks int, alone bool) {
 	if next%2 == 0 && bytes.IndexByte([]byte("{[,:"), text[quote-1]) >= 0 {
 		return -1, 0, false // it begins a string: another record stands in the middle of this one, or something else is missing
 	}
+	open, has := openQuote(text, quote), backslashes(text, quote)
+	if open == 0 && quote+1 < len(text) && text[quote+1] == ':' {
+		return -1, 0, false // it ends a key
+	}
 	// In a text that is JSON itself, as arguments are, quotes have more than one backslash: it closes the pair that is open, or opens one
 	// inside of it.
-	open, has := openQuote(text, quote), backslashes(text, quote)
 	if open > 0 && has == 0 && next%2 == 1 && next > open {
 		open = 2*open + 1
 	}
