@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -264,7 +265,7 @@ func (w *job) readBriefly(ctx context.Context, text []byte, base string) (*readi
 	}
 	r, at := &reading{}, w.readAt(ctx, base)
 	at.Each = r.see
-	sent, err := w.agent.ReadSent(text, at, w.Lint.For[w.agent.Name])
+	sent, err := source.Promptly(ctx, func() (*session.Sent, error) { return w.agent.ReadSent(text, at, w.Lint.For[w.agent.Name]) })
 	if err != nil {
 		return nil, err
 	}

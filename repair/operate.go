@@ -67,7 +67,7 @@ func (w *job) operate(ctx context.Context) error {
 		return w.named(err)
 	}
 	w.op = &operated{sent: s.Sent, size: int64(len(s.Text)), text: s.Text}
-	if w.op.plan, err = w.Operation.Plan(s); err != nil {
+	if w.op.plan, err = source.Promptly(ctx, func() (*surgery.Plan, error) { return w.Operation.Plan(s) }); err != nil {
 		return w.named(err)
 	}
 	w.plan = planFor(w.op.plan.Findings(), nil, Choice{Rules: append(w.op.plan.Names(), "")})
@@ -91,7 +91,9 @@ func (w *job) takenApart(ctx context.Context) (*surgery.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := surgery.Read(w.agent, w.found.Summary.Header, text, w.Lint.Name)
+	s, err := source.Promptly(ctx, func() (*surgery.Session, error) {
+		return surgery.Read(w.agent, w.found.Summary.Header, text, w.Lint.Name)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +158,8 @@ func (w *job) readSent(ctx context.Context, text []byte, base string) (*session.
 	if w.agent.ReadSent == nil {
 		return nil, nil
 	}
-	return w.agent.ReadSent(text, w.readAt(ctx, base), w.Lint.For[w.agent.Name])
+	at := w.readAt(ctx, base)
+	return source.Promptly(ctx, func() (*session.Sent, error) { return w.agent.ReadSent(text, at, w.Lint.For[w.agent.Name]) })
 }
 
 func (w *job) readAt(ctx context.Context, base string) agent.ReadAt {
@@ -180,7 +183,10 @@ func (w *job) prove(ctx context.Context, text []byte) error {
 	if err != nil || after == nil || w.op.sent == nil {
 		return err
 	}
-	if w.op.print, err = w.op.plan.Prove(w.op.sent, after); err != nil {
+	w.op.print, err = source.Promptly(ctx, func() (*surgery.Print, error) { return w.op.plan.Prove(w.op.sent, after) })
+	if ctx.Err() != nil {
+		return ctx.Err()
+	} else if err != nil {
 		return fmt.Errorf("%w: %w", ErrVerify, err)
 	}
 	if err := w.op.plan.ProveLike(after); err != nil {
