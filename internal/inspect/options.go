@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
@@ -69,7 +70,7 @@ func siblingVersion(path string) string {
 }
 
 func headerVersion(path string) string {
-	f, err := os.Open(path)
+	f, err := disk.Open(path)
 	if err != nil {
 		return ""
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/walk"
@@ -66,7 +67,7 @@ func (b *beside) neighbours() []neighbour {
 
 // headOf is how a file begins, nil if it can't be read.
 func headOf(path string) []byte {
-	f, err := os.Open(path)
+	f, err := disk.Open(path)
 	if err != nil {
 		return nil
 	}

@@ -1,11 +1,11 @@
 package home
 
 import (
-	"os"
 	"path/filepath"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/walk"
 )
@@ -15,7 +15,7 @@ import (
 func Left(home string) (list []string) {
 	paths, _ := filepath.Glob(filepath.Join(walk.Literal(home), "app-server-daemon", "*.pid")) // the pattern is sound
 	for _, p := range paths {
-		raw, err := os.ReadFile(p)
+		raw, err := disk.ReadFile(p)
 		pid := int(gjson.GetBytes(raw, "pid").Int())
 		if err != nil || pid <= 0 {
 			continue
