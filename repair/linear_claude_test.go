@@ -37,6 +37,11 @@ var worstTrees = map[string]func(n int) string{
 	"a long circle backwards": func(n int) string {
 		return changed(says, func(i int, r *treeRecord) { r.parent = id((i + 1) % n) })(n)
 	},
+	"calls in one record of pi": func(n int) string {
+		return `{"type":"session","version":3,"id":"01a21a42-5028-7117-8a5b-1c9bd2accad7","timestamp":"2026-11-20T10:00:00.000Z","cwd":"/home/dev"}` + "\n" +
+			`{"type":"message","id":"00000000","parentId":null,"timestamp":"2026-11-20T10:00:01.000Z","message":{"role":"assistant","content":[{"type":"text","text":"x"}` +
+			each(n, `,{"type":"toolCall","id":"call_%d","name":"bash","arguments":{}}`) + `],"stopReason":"toolUse"}}` + "\n"
+	},
 	"one id for all": changed(says, func(i int, r *treeRecord) {
 		if i > 0 {
 			r.uuid, r.parent = id(0), id(0)

@@ -83,6 +83,7 @@ type teller struct {
 	left    map[string]*Entry         // the ends of turns that another one began in, by their ids: they may still be told
 	turn    turn
 	turns   int
+	placed  session.Pos     // the record that was last asked for its working directory and model
 	read    map[uint64]bool // the sums of the records so far, of a session whose records have ids
 
 	cwd, model string // from the newest context
@@ -301,6 +302,10 @@ func (t *teller) implicitState() TurnState {
 
 // settings adds an entry if the working directory or the model has changed, but none before a model is named.
 func (t *teller) settings(rec *session.Record) {
+	if t.placed == rec.Pos {
+		return // another part of the same record
+	}
+	t.placed = rec.Pos
 	cwd, model := t.words.Place(rec)
 	cwd, model = cmp.Or(cwd, t.cwd), cmp.Or(model, t.model) // what a record does not say stays as it was
 	if cwd == t.cwd && model == t.model {

@@ -188,11 +188,13 @@ func (f *fact) content(m, v gjson.Result) {
 			f.block(b)
 			return true
 		})
+		f.named = nil
 	case v.Type == gjson.Null:
 		f.misshapen(failsOld, finding.Exact, "a message has no content (before 0.87.0)", slotIn(m, "content").to([]byte("[]")))
 	case v.IsObject():
 		f.misshapen(fails, finding.Exact, "the content of a message is one block where a list is due", instead(v, "["+v.Raw+"]"))
 		f.block(v)
+		f.named = nil
 	case v.Type == gjson.String && f.role == "user":
 		f.says += min(1, len(v.Str))
 	default:
@@ -263,7 +265,10 @@ func isPlain(id string) bool {
 func (f *fact) call(b gjson.Result) {
 	id, args := b.Get("id"), b.Get("arguments")
 	c := call{id: id.Str, name: b.Get("name").Str, file: args.Get("path").String()}
-	if c.id != "" && slices.ContainsFunc(f.calls, func(other call) bool { return other.id == c.id }) {
+	if f.named == nil {
+		f.named = map[string]bool{}
+	}
+	if c.id != "" && f.named[c.id] {
 		c.id, c.again = "", c.id
 	}
 	if c.id == "" || f.plainIDs && !isPlain(c.id) {
@@ -281,6 +286,7 @@ func (f *fact) call(b gjson.Result) {
 		}
 		f.flaw(ruleBadCall, refused, fix, "a call whose arguments are no object: the API refuses it", slotIn(b, "arguments").to([]byte(by)))
 	}
+	f.named[c.id] = true
 	f.calls = append(f.calls, c)
 	f.says++
 }

@@ -192,7 +192,8 @@ type fact struct {
 	dropped    bool   // an answer that the client leaves out, with its calls: it failed, or was stopped
 	said       string // of such an answer: the error
 	calls      []call
-	answers    string // of a result: the id of the call; tool is its tool
+	named      map[string]bool // the ids of its calls, while it is read
+	answers    string          // of a result: the id of the call; tool is its tool
 	tool       string
 	target     string // of a compaction: the first record that it keeps; files are those that it has summed up
 	files      []string
