@@ -131,8 +131,11 @@ func TestReportOfACutHead(t *testing.T) {
 
 // TestReportOfAGap: where a record is missing that another one names, nobody is told that all items are there, though all that is left is.
 func TestReportOfAGap(t *testing.T) {
-	for path, lost := range map[string]int{"claude/healthy/answer-as-string": 2, "claude/healthy/answers-without-ids": 7, "pi/healthy/two-system-messages": 4} {
-		lines := linesOf(t, filepath.Join("../fixtures", path, "session.jsonl"))
+	for path, lost := range map[string]int{
+		"claude/healthy/answer-as-string/session": 2, "claude/healthy/answers-without-ids/session": 7, "claude/rules/lost-kept/ok": 9,
+		"pi/healthy/two-system-messages/session": 4,
+	} {
+		lines := linesOf(t, filepath.Join("../fixtures", path+".jsonl"))
 		_, rep, err := repairAs(joined(slices.Delete(lines, lost-1, lost)), lint.Options{}, Choice{})
 		if err != nil || len(rep.Edits) == 0 || !rep.History.Gap || strings.Contains(rep.History.Words(), "all ") {
 			t.Errorf("%s: %v, %s", path, err, rep.History.Words())

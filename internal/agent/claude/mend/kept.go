@@ -62,7 +62,7 @@ func (c *Checker) brokenKept() {
 			return true
 		})
 		c.changes++
-		if len(cuts) > 0 {
+		if d.Gap = len(cuts) > 0; d.Gap {
 			d.Edits = append(d.Edits, finding.Edit{At: n.Pos(), Op: finding.Splice, Cuts: cuts})
 		}
 	}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/tidwall/gjson"
@@ -122,6 +123,7 @@ type turnInHand struct {
 	compacted bool
 	packed    session.Pos // the newest compaction
 	prev      []byte      // time stamp of the record before the one in hand, as it stands there
+	back      session.Pos // where the time last went back, as it does where a block begins again
 	shell     string      // the tool with which the session runs commands
 }
 
@@ -149,6 +151,9 @@ func (c *callChecker) Record(rec *session.Record) {
 	}
 	if rec.Answer || rec.Kind == session.Call {
 		c.args.sampled()
+	}
+	if bytes.Compare(codex.Field(rec, codex.FieldTimestamp), c.prev) < 0 {
+		c.back = rec.Pos
 	}
 	c.pair(rec)
 	c.runs.apart = c.runs.apart || !codex.Nested(rec) && !codex.IsSearch(rec) && codex.ShowsSearch(rec) == "" // searches do not count: the provider makes them while a script runs
@@ -196,7 +201,7 @@ func (c *callChecker) call(rec *session.Record) {
 	key := c.key(rec.Family, rec.CallID)
 	sum := says(rec, codex.FieldName, codex.FieldArguments, codex.FieldInput)
 	stamp := codex.Text(rec, codex.FieldTimestamp)
-	if first := c.open[key]; first != nil && first.sum != sum && first.stamp != "" && first.stamp == string(stamp) {
+	if first := c.open[key]; first != nil && first.sum != sum && first.stamp != "" && first.stamp == string(stamp) && first.ref.Pos.Less(c.back) {
 		c.callAtSeam(first, rec)
 	}
 	item := itemSum(rec)

@@ -56,7 +56,7 @@ func (c *callChecker) ownOutput(key callKey, earlier answered, rec *session.Reco
 	i := slices.IndexFunc(c.namesakes, func(n namesake) bool { return n.key == key })
 	same := sum == earlier.output
 	if written := c.written(rec); written != 0 && earlier.written != 0 {
-		same = written == earlier.written
+		same = written == earlier.written && (same || earlier.at.Less(c.back))
 	}
 	if i < 0 || same || earlier.torn || rec.Torn {
 		return false
