@@ -254,7 +254,7 @@ func (c *Checker) markAnew() {
 		case len(n.Blocks) > 1:
 			whole[k] = true
 		case whole[k] && len(n.Blocks) == 1 && n.When != 0:
-			for j := i; j < len(c.nodes) && c.nodes[j].When == n.When && (j == i || c.nodes[j].up == c.nodes[j-1]); j++ {
+			for j := i; j < len(c.nodes) && c.nodes[j].When-n.When <= 1 && c.nodes[j].When >= n.When && (j == i || c.nodes[j].up == c.nodes[j-1]); j++ {
 				c.nodes[j].change().anew = true
 			}
 		}
