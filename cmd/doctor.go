@@ -94,7 +94,7 @@ type doctor struct {
 	obstacles []obstacle
 	wrote     written             // by agent, what its sessions ask of a client
 	due       map[string]int64    // by home, how many sessions its client may delete
-	worksIn   map[string][]string // by directory, the sessions that began there
+	worksIn   map[string][]string // by directory, the sessions that name it
 	files     map[string]int      // by the id in a file's name: how many files have it
 	sound     int64
 	mended    int64 // damaged ones that have a repaired copy

@@ -105,24 +105,27 @@ func strayed(ctx context.Context, dir string) obstacle {
 	return obstacle{fmt.Sprintf("%s: its client looks for %s where this home was before", tilde(dir), count(int64(n), "session", "sessions")), []string{"hist", "move", "--home", dir}}
 }
 
-// goneOf says which directories are gone in which sessions work; those of most sessions are named.
+// goneOf says which directories are gone in which sessions work, where they ended; those of most sessions are named. worksIn are the
+// sessions by a directory that they name.
 func goneOf(ctx context.Context, worksIn map[string][]string) (list []obstacle) {
-	var gone []string
+	gone := map[string]int64{}
 	for dir, paths := range worksIn {
-		if preresume.Gone(dir) && slices.ContainsFunc(paths[:min(recently, len(paths))], func(p string) bool {
-			s, err := glance.Look(ctx, p, glance.Options{})
-			return err == nil && s.CWD == dir // it has not followed the directory
-		}) {
-			gone = append(gone, dir)
+		if !preresume.Gone(dir) {
+			continue
+		}
+		for _, path := range paths {
+			if s, err := glance.Look(ctx, path, glance.Options{}); err == nil && preresume.Gone(s.CWD) { // else it has followed the directory, or ended in another
+				gone[s.CWD]++
+			}
 		}
 	}
-	slices.SortFunc(gone, func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(worksIn[b]), len(worksIn[a])), strings.Compare(a, b))
+	most := slices.SortedFunc(maps.Keys(gone), func(a, b string) int {
+		return cmp.Or(cmp.Compare(gone[b], gone[a]), strings.Compare(a, b))
 	})
-	for _, dir := range gone[:min(mostNamed, len(gone))] {
-		list = append(list, obstacle{fmt.Sprintf("%s is gone, where %s began; if it was moved", tilde(dir), count(int64(len(worksIn[dir])), "session", "sessions")), moveAll(dir)})
+	for _, dir := range most[:min(mostNamed, len(most))] {
+		list = append(list, obstacle{fmt.Sprintf("%s is gone, where %s; if it was moved", tilde(dir), count(gone[dir], "session works", "sessions work")), moveAll(dir)})
 	}
-	if more := len(gone) - mostNamed; more > 0 {
+	if more := len(most) - mostNamed; more > 0 {
 		list = append(list, obstacle{says: fmt.Sprintf("%d more directories of sessions are gone; hist list marks them", more)})
 	}
 	return list

@@ -116,7 +116,7 @@ var hints = []agent.Meaning{
 	newHint("invalid-utf8", "the client has read bytes that are not UTF-8", agent.Never, agent.Repairable,
 		"hist lint SESSION names the bytes, if the file has any; then hist repair --in-place SESSION mends it", []string{"valid utf-8"}),
 	newHint("", "the client could not resume from the session's file; the words behind the path say why, if there are any", agent.Never, agent.Resumable,
-		"hist pre-resume SESSION says what keeps the client from reading it, and what mends that", []string{"failed to resume session from"}),
+		"hist lint SESSION says whether the file is at fault; if it is not, hist doctor says what else of the client's home is", []string{"failed to resume session from"}),
 }
 
 // aboutHome makes a hint from what the client's own doctor says of its home; the session in hand need not be meant.
