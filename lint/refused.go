@@ -16,6 +16,7 @@ import (
 	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
@@ -87,7 +88,7 @@ func (res *Result) resolve(ctx context.Context, a *agent.Agent, run *check.Run, 
 	if err != nil || len(whole) > maxReread || ctx.Err() != nil {
 		return cmp.Or(err, ctx.Err())
 	}
-	r := &resolver{res: res, agent: a, text: whole, strip: opts.StripEncrypted || check.Reseals(opts.Provider, res.Summary.Header.Provider), version: opts.For[a.Name]}
+	r := &resolver{res: res, agent: a, text: whole, path: opts.Path, name: opts.Name, strip: opts.StripEncrypted || check.Reseals(opts.Provider, res.Summary.Header.Provider), version: opts.For[a.Name]}
 	at := agent.ReadAt{Base: opts.Name.Base, Parent: Parents(ctx, a, opts.Home, res.Summary.Header)}
 	if r.sent, err = a.ReadSent(whole, at, cmp.Or(r.version, res.Summary.Header.Version)); err != nil {
 		return err
@@ -108,6 +109,8 @@ type resolver struct {
 	res     *Result
 	agent   *agent.Agent
 	text    []byte
+	path    string // of the file, "" for a stream
+	name    Name   // of the file
 	sent    *session.Sent
 	version string // of the client that resumes the session, "" if it is the newest
 	strip   bool   // what is encrypted is set aside in any case
@@ -335,8 +338,13 @@ func (r *resolver) unplaced(one refusal) Finding {
 	return f
 }
 
-// session is what the session is called in a command.
-func (r *resolver) session() string { return r.res.Summary.Header.ID }
+// session is what the session is called in a command: its id leads to a file only where the client looks for it.
+func (r *resolver) session() string {
+	if r.path != "" && !(r.name.InHome && r.name.Canonical) {
+		return format.Command(r.path)
+	}
+	return r.res.Summary.Header.ID
+}
 
 const refusesAll = "the API refuses every request: "
 

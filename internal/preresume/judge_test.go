@@ -43,12 +43,12 @@ func TestMendedSince(t *testing.T) {
 	}
 }
 
-// TestLargeSession: an error that passes by itself may come from the size of a large session, of a small one not.
+// TestLargeSession: an error that passes by itself may come from the size of a large session, of a small one not. Outside a home, no id leads to it.
 func TestLargeSession(t *testing.T) {
 	for size, want := range map[int64]bool{large: false, large + 1: true} {
-		a := &Answer{Size: size, Thread: "THREAD", Error: Explain("unexpected status 503 Service Unavailable"), session: &glance.Session{}}
+		a := &Answer{Size: size, Thread: "THREAD", Path: "a b/s.jsonl", Error: Explain("unexpected status 503 Service Unavailable"), session: &glance.Session{}}
 		a.withError(Request{})
-		if got := strings.Contains(a.Warning, "hist slim --level marked THREAD"); got != want {
+		if got := strings.Contains(a.Warning, "hist slim --level marked 'a b/s.jsonl'"); got != want {
 			t.Errorf("%d bytes: %q", size, a.Warning)
 		}
 	}

@@ -112,11 +112,11 @@ func (a *Answer) withError(req Request) {
 	switch {
 	case !a.OK() || a.Error != nil || last == nil:
 	case last.Depends():
-		a.Warn("the last turn was refused: " + last.Meaning + "; " + last.Way().Next(a.Thread))
+		a.Warn("the last turn was refused: " + last.Meaning + "; " + last.Way().Next(a.operand(req.Home)))
 	case last.Lasts() && a.Complete:
-		a.Warn("the last turn was refused: " + last.Meaning + "; nothing that the client sends has that fault: it was mended since, or only the API can see it. If it comes back: " + last.Otherwise().Next(a.Thread))
+		a.Warn("the last turn was refused: " + last.Meaning + "; nothing that the client sends has that fault: it was mended since, or only the API can see it. If it comes back: " + last.Otherwise().Next(a.operand(req.Home)))
 	default:
-		a.tooLarge(last)
+		a.tooLarge(last, req.Home)
 	}
 	if a.Error == nil {
 		return
@@ -130,7 +130,7 @@ func (a *Answer) withError(req Request) {
 			}
 		}
 	}
-	a.tooLarge(a.Error.refusal)
+	a.tooLarge(a.Error.refusal, req.Home)
 	if a.Error.refusal == nil && a.Error.Verdict == Repairable && a.OK() && a.Complete && !a.found(a.Error.Rule) {
 		a.Error.Step = "hist finds this fault nowhere in the session: it was mended since, or the error is about another session"
 	}
@@ -154,9 +154,9 @@ func (a *Answer) found(rule string) bool {
 }
 
 // tooLarge says of a large session that an error which passes by itself may come from its size; r is nil if there is no such error.
-func (a *Answer) tooLarge(r *api.Refusal) {
+func (a *Answer) tooLarge(r *api.Refusal, home string) {
 	if r != nil && (r.Mend == "now" || r.Mend == "broken") && a.Size > large {
-		a.Warn(fmt.Sprintf("the session has %d MiB: if that comes back each time, its requests may be too large for a server on their way; hist slim --level marked %s takes out old pictures and long outputs", a.Size>>20, cmp.Or(a.Thread, a.Path)))
+		a.Warn(fmt.Sprintf("the session has %d MiB: if that comes back each time, its requests may be too large for a server on their way; hist slim --level marked %s takes out old pictures and long outputs", a.Size>>20, a.operand(home)))
 	}
 }
 
@@ -206,6 +206,14 @@ func (a *Answer) follow() string {
 		return ""
 	}
 	return " then " + format.Command("hist", "move", "--to", "DIRECTORY", a.Thread)
+}
+
+// operand is what names the session in a command: its id leads to its file only in a home, and under a name that the client looks for.
+func (a *Answer) operand(home string) string {
+	if home != "" && a.Thread != "" && a.session.Agent.ReadName(filepath.Base(a.Path)).Canonical {
+		return a.Thread
+	}
+	return format.Command(a.Path)
 }
 
 // elsewhere is how a session whose directory is gone goes on in another one.
