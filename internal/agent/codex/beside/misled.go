@@ -44,7 +44,7 @@ func (h *Home) misled(ctx context.Context, src *source.Source, res *lint.Result,
 	case !exists(listed.Path):
 		return unseen("has this session at %s, where there is no file: the client does not find it; move it there", listed.Path), nil
 	case err == nil && info.IsDir():
-		return unseen("has this session at %s, which is a directory: the client can't read it", listed.Path), nil
+		return unseen("has this session at %s, which is a directory: the client can't read it; with the client closed, set rollout_path in the thread's row to this file", listed.Path), nil
 	case h.outside(listed.Path):
 		return stale(h.elsewhere(), "has this session at %s, in another home: the client reads that file, not this one", listed.Path), nil
 	case !sameRollout(listed.Path, src.Real):
