@@ -365,7 +365,8 @@ func (w *job) partly(told int64) bool {
 		}
 		return false
 	}
-	leaves := func(f *lint.Finding) bool { return f.Impact == lint.Loses && f.Lost == 0 }
+	counted := w.copied != nil || w.found.Summary.Lost > 0 // what a fork has lost of its parent's is counted once it is its own
+	leaves := func(f *lint.Finding) bool { return f.Impact == lint.Loses && (f.Lost == 0 || !counted) }
 	damage := func(f *lint.Finding) bool { return f.Impact > lint.Notes }
 	return slices.ContainsFunc(w.plan.Mend, less) || slices.ContainsFunc(w.left(), leaves) || read && (w.read.incomplete(told) || w.read.answerless() && slices.ContainsFunc(w.plan.Mend, damage))
 }

@@ -1,6 +1,11 @@
 package repair
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/hist-cli/hist/lint"
+)
 
 // TestHistoryWords: what is lost for good, what a placeholder stands for, and what is merely sent no longer, such as a copy, are
 // told apart.
@@ -23,5 +28,16 @@ func TestHistoryWords(t *testing.T) {
 		if got := h.Words(); got != want {
 			t.Errorf("%+v: %q, want %q", h, got, want)
 		}
+	}
+}
+
+// TestLeftOfAParent: what a fork has lost of its parent's is not among its own items, and while that is left, nobody is told that all are there.
+func TestLeftOfAParent(t *testing.T) {
+	w := &job{
+		found: &lint.Result{Summary: lint.Summary{Items: 4, Seen: 4}},
+		plan:  &plan{Rest: []*lint.Finding{{Rule: &lint.Rule{Name: "broken-lineage"}, Impact: lint.Loses, Fix: lint.StandIn, Lost: 2}}},
+	}
+	if got := w.history().Words(); strings.Contains(got, "all ") {
+		t.Error(got)
 	}
 }
