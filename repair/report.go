@@ -325,8 +325,9 @@ func (w *job) history() History {
 		after.Seen = after.Items // the copy was linted under a name with which the client would not read it, but it gets the right name
 	}
 	if w.read.after != nil {
-		renamed := w.plan.Rename != "" && after.Seen == after.Items // the name that the copy gets is no reason to refuse it
-		before.Seen, after.Seen = max(0, sentOf(w.read.before, false)-w.read.copies()), sentOf(w.read.after, renamed)
+		part := w.part()                                                    // its client reads it in the session that it is a part of
+		renamed := w.plan.Rename != "" && after.Seen == after.Items || part // the name that the copy gets is no reason to refuse it
+		before.Seen, after.Seen = max(0, sentOf(w.read.before, part)-w.read.copies()), sentOf(w.read.after, renamed)
 		after.Items = max(after.Seen, sentOf(w.read.after, true))
 	}
 	h := History{
