@@ -143,6 +143,25 @@ func TestReportOfAGap(t *testing.T) {
 	}
 }
 
+// TestReportOfASubAgent: that a client resumes a sub-agent only with its session does not make its items lost.
+func TestReportOfASubAgent(t *testing.T) {
+	text, err := os.ReadFile("../fixtures/claude/rules/lost-result/bad-of-a-sub-agent.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "agent-a9c0ffee.jsonl")
+	put(t, path, text)
+	src, err := source.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	rep, err := Do(t.Context(), Job{Source: src, Mode: ToFile, Output: path + ".copy", Lint: lint.Options{Name: lint.NameOf(path, false)}})
+	if err != nil || rep.History.Before != 5 || rep.History.After != 6 || rep.History.Items != 7 {
+		t.Errorf("%+v, %v", rep, err)
+	}
+}
+
 // TestReportOfATornHeader: a header holds nothing of the history, so nothing of that is lost with a piece of it.
 func TestReportOfATornHeader(t *testing.T) {
 	for _, path := range []string{"codex/healthy/search-in-script", "pi/healthy/two-system-messages"} {

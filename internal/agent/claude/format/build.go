@@ -51,9 +51,9 @@ func (m Made) JSON(beside Setting) []byte {
 	} else {
 		add("parentUuid", m.Parent)
 	}
-	add("isSidechain", false)
+	add("isSidechain", beside.Side)
 	add("userType", "external")
-	for _, f := range []struct{ key, value string }{{"cwd", beside.Cwd.Words}, {"sessionId", beside.Session.Words}, {"version", beside.Version.Words}, {"gitBranch", beside.Branch.Words}} {
+	for _, f := range []struct{ key, value string }{{"cwd", beside.Cwd.Words}, {"sessionId", beside.Session.Words}, {"version", beside.Version.Words}, {"gitBranch", beside.Branch.Words}, {"agentId", beside.Agent.Words}} {
 		if f.value != "" {
 			add(f.key, f.value)
 		}
@@ -82,7 +82,11 @@ func (m Made) JSON(beside Setting) []byte {
 }
 
 // Setting is the context that every record of a session repeats.
-type Setting struct{ Cwd, Session, Version, Branch said }
+type Setting struct {
+	Cwd, Session, Version, Branch, Agent said
+
+	Side bool // the file is a sub-agent's own: all its records are marked so, and a client reads no other
+}
 
 // Take takes over what the record says of its context.
 func (c *Setting) Take(rec *session.Record) {
@@ -90,6 +94,9 @@ func (c *Setting) Take(rec *session.Record) {
 	c.Session.Take(rec, FieldSession)
 	c.Version.Take(rec, FieldVersion)
 	c.Branch.Take(rec, FieldBranch)
+	if c.Side {
+		c.Agent.Take(rec, FieldAgentID)
+	}
 }
 
 // NewID returns an id for a record that has none. It is computed from what the record stands for, so that the same repair

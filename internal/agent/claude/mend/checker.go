@@ -96,6 +96,7 @@ func (c *Checker) unreadable(rec *session.Record) {
 
 // treeRecord takes a record that may have its place in the tree.
 func (c *Checker) treeRecord(rec *session.Record) {
+	c.beside.Side = c.opts.SubAgent
 	c.beside.Take(rec)
 	if v := c.beside.Version.Words; v != c.written && (c.written == "" || format.Before(c.written, v)) {
 		c.written = v
