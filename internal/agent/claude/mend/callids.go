@@ -239,7 +239,7 @@ func samePart(a, b *node) bool {
 }
 
 // markAnew marks the records that a client has written once more at one moment, one hanging on the other, from the first block of an answer
-// on that the file holds in one piece beside it.
+// on that the file holds in one piece beside it. The last may be a millisecond later, where a repair has made it the latest (wrongTime).
 func (c *Checker) markAnew() {
 	type key struct {
 		msg string
