@@ -138,6 +138,8 @@ func media(v gjson.Result, path string, depth int, see func(path string, v gjson
 			see(path, v, url.Str)
 		case (typ == "image" || typ == "document") && source.IsObject():
 			see(path, v, "data:"+source.Get("media_type").String()+";base64,"+source.Get("data").String())
+		case typ == "image" && v.Get("data").Exists():
+			see(path, v, "data:"+v.Get("mimeType").String()+";base64,"+v.Get("data").String())
 		default:
 			for _, key := range []string{"content", "output"} {
 				media(v.Get(key), join(path, key), depth+1, see)

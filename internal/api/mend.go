@@ -52,9 +52,12 @@ func Mend(item []byte, role string, f Fault) (m Mending, ok bool) {
 	case "open": // what stands there can be read: it is a text like others
 		part, words := gjson.GetBytes(item, parent), gjson.GetBytes(item, f.Path)
 		return Mending{Cuts: []session.Cut{{Start: part.Index, End: part.Index + len(part.Raw), New: []byte(`{"type":"input_text","text":` + words.Raw + `}`)}}}, true
-	case "reference": // what has all that it says in it, needs no id
-		if gjson.GetBytes(item, "type").String() == "reasoning" {
+	case "reference", "order": // what has all that it says in it, needs no id
+		switch typ := gjson.GetBytes(item, "type").String(); {
+		case typ == "thinking", typ == "reasoning" && f.Mend == "reference":
 			return Mending{Drop: true}, true
+		case f.Mend == "order":
+			return Mending{}, false
 		}
 		cut := session.DropMember(item, "", "id")
 		return Mending{Cuts: []session.Cut{cut}}, cut.End > 0

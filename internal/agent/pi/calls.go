@@ -63,7 +63,7 @@ func (c *checker) pairs() []*found {
 	for _, g := range c.groups() {
 		var strays []int // results without a call, in their order
 		for _, r := range g.results {
-			if c.now.orphans[r] == noCall {
+			if c.now.orphans[r] == noCall && !c.facts[r].madeUp {
 				strays = append(strays, r)
 			}
 		}
@@ -90,6 +90,10 @@ func (p *pairing) misplaced(r int) {
 	f := &p.facts[r]
 	at, known := p.calls[f.answers]
 	switch why := p.now.orphans[r]; {
+	case f.madeUp && (why == noCall || why == dropped):
+		one := p.find(r, check.OutputWithoutCall, finding.SetAside, "OpenClaw made up the result of a call that is not sent: the API refuses it at every prompt")
+		p.drop(one, r)
+		p.list = append(p.list, one)
 	case why == twice && !p.moved[r]:
 		one := p.find(r, check.DuplicateOutput, finding.SetAside, "a second result for call %s: the API refuses it at every prompt", check.Clip([]byte(f.answers), 40))
 		p.drop(one, r)
@@ -147,6 +151,11 @@ func (p *pairing) give(g *group, strays []int) []int {
 		case stray:
 			one := p.find(r, check.OutputWithoutCall, finding.Exact, "a result names a call that is not there, and the one call before it has no result: the API refuses it at every prompt")
 			p.answers(one, r, id)
+			p.list = append(p.list, one)
+		}
+		if said.toolAt != nil && p.now.asked.google {
+			one := p.find(r, ruleBadCall, finding.Exact, "a result does not name its tool: Gemini's API refuses it")
+			one.set(r, func(f *fact) { f.tool, f.toolAt = name, nil }, said.toolAt.to(quote(name)))
 			p.list = append(p.list, one)
 		}
 	}
@@ -246,7 +255,7 @@ func (c *checker) kept() []*found {
 	fix, to, words := finding.Exact, -1, "keeps nothing of what was said before it: the record that it names is lost"
 	switch first, lost := c.lost[mark.target]; {
 	case from >= 0:
-		to, words = c.callOf(chain, from), "keeps a result without its call: what it names is the result of a call that it does not keep"
+		to, words = c.firstCall(chain[:from]), "does not keep a call whose result is sent behind it"
 	case lost:
 		to = c.callOf(chain, slices.Index(chain, first))
 	default:
@@ -261,6 +270,15 @@ func (c *checker) kept() []*found {
 	id := c.facts[chain[to]].id
 	f.set(c.now.mark, func(r *fact) { r.target = id }, mark.spare.to(quote(id)))
 	return []*found{f}
+}
+
+// firstCall is the place in a chain of the first answer with a call whose result is sent without it; -1 if there is none.
+func (c *checker) firstCall(chain []int) int {
+	return slices.IndexFunc(chain, func(i int) bool {
+		return !c.facts[i].dropped && slices.ContainsFunc(c.facts[i].calls, func(call call) bool {
+			return call.id != "" && slices.ContainsFunc(c.now.sent, func(r int) bool { return c.now.orphans[r] == noCall && c.facts[r].answers == call.id })
+		})
+	})
 }
 
 // callOf is the place in a chain where a part of it can begin: at the call, if it is a result there.

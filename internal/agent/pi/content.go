@@ -26,15 +26,19 @@ func (f *fact) flaw(rule *finding.Rule, harm harm, fix finding.Fix, message stri
 	f.flaws = append(f.flaws, flaw{rule, harm, fix, message, cuts})
 }
 
-// misshapen is a flaw with which every prompt ends in an error.
+// misshapen is a flaw of a shape: of one with which every prompt fails, in the client or at the API, that is said.
 func (f *fact) misshapen(harm harm, fix finding.Fix, message string, cut session.Cut) {
-	f.flaw(ruleBadShape, harm, fix, "every prompt ends with a JavaScript error: "+message, cut)
+	if harm != hidesBlock {
+		message = "every prompt fails: " + message
+	}
+	f.flaw(ruleBadShape, harm, fix, message, cut)
 }
 
 // call is a call of an answer. An id or a name that the API does not take is empty here; the result of the call may say it.
 type call struct {
 	id, name     string
 	again        string // the id that it has, if an earlier call of the answer has it
+	stray        int    // the number of the flaw because of which it is not sent; 0: none
 	file         string // that it is about
 	idAt, nameAt *slot  // of what the API does not take
 }
@@ -90,7 +94,7 @@ func (f *fact) read(rec *session.Record) {
 			f.flaw(ruleBadShape, crashes, finding.SetAside, "a message record without its message: the client ends when it opens the session", instead(r.Get("type"), `"custom","customType":"hist.lost-message"`))
 		}
 	case "custom_message":
-		f.says = 1
+		f.content(r, r.Get("content"))
 	case "branch_summary":
 		f.says = min(1, len(r.Get("summary").String()))
 	case "compaction":
@@ -127,18 +131,21 @@ func (f *fact) message(m gjson.Result) {
 		if m.Get("usage").Type == gjson.Null {
 			f.misshapen(failsNew, finding.Exact, "an answer does not say how many tokens it took", slotIn(m, "usage").to([]byte(NoUsage)))
 		}
-		f.plainIDs = m.Get("api").String() == "anthropic-messages"
+		api := m.Get("api").String()
+		f.plainIDs, f.google = api == "anthropic-messages", strings.HasPrefix(api, "google-")
 		f.content(m, content)
 	case "toolResult":
 		f.answers, f.tool, f.spare = m.Get("toolCallId").Str, m.Get("toolName").String(), slotIn(m, "toolCallId")
 		words := content.Get("0.text").String()
-		f.noTool, f.madeUp = words == "Tool "+f.tool+" not found", strings.HasPrefix(words, "[openclaw] missing tool result")
+		f.noTool, f.madeUp = words == "Tool "+f.tool+" not found", strings.HasPrefix(words, "[") && strings.Contains(words, "missing tool result in session history")
+		if f.tool == "" {
+			at := slotIn(m, "toolName")
+			f.toolAt = &at
+		}
 		f.content(m, content)
 		f.says = 1
-	case "user":
+	case "user", "custom", "hookMessage":
 		f.content(m, content)
-	case "custom", "hookMessage":
-		f.says = 1
 	case "bashExecution":
 		if !m.Get("excludeFromContext").Bool() {
 			f.says = 1
@@ -191,11 +198,11 @@ func (f *fact) content(m, v gjson.Result) {
 		f.named = nil
 	case v.Type == gjson.Null:
 		f.misshapen(failsOld, finding.Exact, "a message has no content (before 0.87.0)", slotIn(m, "content").to([]byte("[]")))
-	case v.IsObject():
+	case v.IsObject() && neededIn[v.Get("type").String()] != nil:
 		f.misshapen(fails, finding.Exact, "the content of a message is one block where a list is due", instead(v, "["+v.Raw+"]"))
 		f.block(v)
 		f.named = nil
-	case v.Type == gjson.String && f.role == "user":
+	case v.Type == gjson.String && !f.listed():
 		f.says += min(1, len(v.Str))
 	default:
 		f.misshapen(fails, finding.Exact, "the content of a message is no list", instead(v, `[`+textBlock(v.String())+`]`))
@@ -203,39 +210,51 @@ func (f *fact) content(m, v gjson.Result) {
 	}
 }
 
+// listed says whether what a message says must be a list: in a message of the user, or of an extension, it may be a text.
+func (f *fact) listed() bool { return f.role == "assistant" || f.role == "toolResult" }
+
 // textBlock is a block that says something.
 func textBlock(words string) string { return `{"type":"text","text":` + string(quote(words)) + `}` }
 
-// guesses tell by a member what a block is that does not say it.
-var guesses = [][2]string{{"text", "text"}, {"thinking", "thinking"}, {"arguments", "toolCall"}, {"data", "image"}}
+// guesses tell by a member what a block is that does not say it in the client's words.
+var guesses = [][2]string{{"text", "text"}, {"thinking", "thinking"}, {"arguments", "toolCall"}, {"input", "toolCall"}, {"data", "image"}}
 
-// block looks at one block of a message's content.
+// block looks at one block of a message's content. What is of no type that the client knows it leaves out of an answer or a result; in a
+// message of the user it is sent as an image without data.
 func (f *fact) block(b gjson.Result) {
-	out := session.Cut{Start: b.Index, End: b.Index + len(b.Raw), Element: true}
-	typ := b.Get("type").String()
-	switch {
-	case b.Type == gjson.String && b.Str != "":
-		f.misshapen(fails, finding.Exact, "a block of a message is a bare text", instead(b, textBlock(b.Str)))
+	typ, stray := b.Get("type").String(), hidesBlock
+	if !f.listed() {
+		stray = refused
+	}
+	switch _, known := neededIn[typ]; {
+	case b.Type == gjson.Null:
+		f.misshapen(fails, finding.Exact, "a block of a message is no object", session.Cut{Start: b.Index, End: b.Index + len(b.Raw), Element: true})
+		return
+	case !b.IsObject():
+		f.misshapen(stray, finding.Exact, "a block of a message is no object", instead(b, textBlock(b.String())))
 		f.says++
 		return
-	case !b.IsObject(): // nobody has said that
-		f.misshapen(fails, finding.Exact, "a block of a message is no object", out)
-		return
-	case typ == "":
-		if k := slices.IndexFunc(guesses, func(g [2]string) bool { return b.Get(g[0]).Exists() }); k >= 0 {
+	case !known:
+		switch k := slices.IndexFunc(guesses, func(g [2]string) bool { return b.Get(g[0]).Exists() }); {
+		case k >= 0 && (typ == "" || stray == refused || guesses[k][1] == "toolCall" && isText(b.Get("name"))):
 			typ = guesses[k][1]
-			f.flaw(ruleBadShape, hidesBlock, finding.Exact, "a block of a message does not say what it is, and is not sent; by its members it is "+typ, slotIn(b, "type").to(quote(typ)))
+			f.misshapen(stray, finding.Exact, "a block of a message is of no type that the client knows; by its members it is "+typ, slotIn(b, "type").to(quote(typ)))
+		case stray == refused:
+			f.misshapen(stray, finding.Exact, "a block of a message is of no type that the client knows, and is sent as an image without data", instead(b, textBlock(b.Raw)))
+			f.says++
 		}
 	}
 	switch typ {
 	case "text", "thinking":
-		v := b.Get(typ)
+		v, result := b.Get(typ), f.role == "toolResult"
 		switch {
+		case v.Type == gjson.Null && (result || typ == "thinking" && !isText(b.Get("thinkingSignature"))): // it is left out
 		case v.Type == gjson.Null:
-			f.misshapen(fails, finding.SetAside, "a "+typ+" block has no text", out)
+			f.misshapen(fails, finding.SetAside, "a "+typ+" block has no text", session.Cut{Start: b.Index, End: b.Index + len(b.Raw), Element: true})
 		case v.Type != gjson.String:
-			f.misshapen(fails, finding.Exact, "the text of a block is no text", instead(v, string(quote(v.Raw))))
-			f.says++
+			if f.says++; !result || v.Type == gjson.JSON { // the client joins the texts of a result
+				f.misshapen(fails, finding.Exact, "the text of a block is no text", instead(v, string(quote(v.Raw))))
+			}
 		case v.Str != "" || isText(b.Get(typ+"Signature")):
 			f.says++
 		}
@@ -265,6 +284,9 @@ func isPlain(id string) bool {
 func (f *fact) call(b gjson.Result) {
 	id, args := b.Get("id"), b.Get("arguments")
 	c := call{id: id.Str, name: b.Get("name").Str, file: args.Get("path").String()}
+	if b.Get("type").String() != "toolCall" {
+		c.stray = len(f.flaws)
+	}
 	if f.named == nil {
 		f.named = map[string]bool{}
 	}
@@ -281,7 +303,9 @@ func (f *fact) call(b gjson.Result) {
 	}
 	if !args.IsObject() {
 		fix, by := finding.StandIn, "{}"
-		if jsonl.Valid([]byte(args.Str)) && gjson.Parse(args.Str).IsObject() {
+		if in := b.Get("input"); in.IsObject() { // as the Messages API names it
+			fix, by = finding.Exact, in.Raw
+		} else if jsonl.Valid([]byte(args.Str)) && gjson.Parse(args.Str).IsObject() {
 			fix, by = finding.Exact, args.Str
 		}
 		f.flaw(ruleBadCall, refused, fix, "a call whose arguments are no object: the API refuses it", slotIn(b, "arguments").to([]byte(by)))

@@ -26,6 +26,10 @@ var meanings = []agent.Meaning{
 		Words: "reading 'startswith'", Rule: "bad-neighbour", Same: agent.AfterRepair, Verdict: agent.Repairable,
 		Text: "a session in the same folder has a header without an id, and no other can be looked up", Step: "hist lint the folder names it; repair that file",
 	},
+	{
+		Words: "session file locked", Same: agent.Later, Verdict: agent.InUse,
+		Text: "OpenClaw waits for another process that writes to the session, or for one that ended and left its lock", Step: "the error names the process and the lock: if it does not run any more, delete the lock, then go on",
+	},
 	{Words: "flatmap is not a function", Rule: "bad-shape", Same: agent.AfterRepair, Verdict: agent.Repairable, Text: shapeMeaning, Step: shapeStep},
 	{Words: "filter is not a function", Rule: "bad-shape", Same: agent.AfterRepair, Verdict: agent.Repairable, Text: shapeMeaning, Step: shapeStep},
 	{Words: "reading 'totaltokens'", Rule: "bad-shape", Same: agent.AfterRepair, Verdict: agent.Repairable, Text: shapeMeaning, Step: shapeStep},

@@ -199,8 +199,10 @@ type fact struct {
 	files      []string
 	split      bool // of a compaction: its summary says that it ends within a turn
 	spare      slot // of a result: the id of its call; of an answer: why it ended; of a compaction: the first record that it keeps; of a header: its version
-	plainIDs   bool // an API was asked that takes only plain ids of calls
-	says       int  // how many items it is sent as
+	plainIDs   bool // an API was asked that takes only plain ids of calls; google: one that wants the name of the tool with a result
+	google     bool
+	toolAt     *slot // of a result that does not name its tool
+	says       int   // how many items it is sent as
 	flaws      []flaw
 	old        bool   // of a header: its version says that records have no ids
 	rewritten  bool   // of a header: the client writes a file of its version anew at the next resume, without lines that are no record

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/inuse"
@@ -20,6 +22,8 @@ const (
 	extension   = ".jsonl"
 	sessionsDir = "sessions" // of a home, with a folder for each working directory
 	minPrefix   = 8          // how much of an id must be given
+
+	lockExtension = ".lock"
 )
 
 // defaultHome is $PI_CODING_AGENT_DIR or ~/.pi/agent.
@@ -99,6 +103,11 @@ func find(_ context.Context, home, id string) ([]string, error) {
 func inUse(path, _, _ string) (*inuse.Busy, error) {
 	if busy, err := inuse.Written(path); busy != nil || err != nil {
 		return busy, err
+	}
+	// OpenClaw, which keeps sessions in this form, puts a lock beside one that it writes to.
+	text, _ := os.ReadFile(path + lockExtension) // most have none
+	if pid := int(gjson.GetBytes(text, "pid").Int()); pid > 0 && inuse.Alive(pid) {
+		return &inuse.Busy{PID: pid, Lock: path + lockExtension, Reason: fmt.Sprintf("process %d holds its lock", pid)}, nil
 	}
 	cwd := about(headOf(path)).Info.CWD
 	procs, _ := os.ReadDir("/proc")

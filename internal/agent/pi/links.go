@@ -51,9 +51,11 @@ func (c *checker) ids() (list []*found) {
 			nameless++
 		}
 	}
-	first := map[string]int{}
+	first, above := map[string]int{}, ""
 	for k, i := range t.order {
 		f, next, message := &c.facts[i], "", ""
+		up := above
+		above = f.id
 		if k+1 < len(t.order) {
 			if up := c.facts[t.order[k+1]].up; wanted[up] == t.order[k+1] {
 				next = up
@@ -83,6 +85,9 @@ func (c *checker) ids() (list []*found) {
 		}
 		one := c.find(i, ruleRecordID, finding.Exact, "%s", message)
 		one.set(i, func(r *fact) { r.id = next })
+		if above = next; f.id == "" && f.up == "" && !f.root && up != "" { // nothing but their order ties it to what stands before it
+			one.hang(i, up)
+		}
 		for _, kid := range t.kids[f.id] {
 			if again && kid > i {
 				one.hang(kid, next)

@@ -90,7 +90,7 @@ func readSent(text []byte, _ agent.ReadAt, version string) (*session.Sent, error
 		s.Compacted = v.facts[r.mark].ref.Pos
 	}
 	sent := make([]bool, len(v.facts))
-	w := &writer{sent: s, traits: t, message: -1}
+	w := &writer{sent: s, traits: t, message: -1, joins: r.asked.plainIDs}
 	for _, i := range r.sent {
 		sent[i] = true
 		if !r.uncalled[i] {
@@ -111,7 +111,19 @@ type writer struct {
 	sent    *session.Sent
 	traits  traits
 	message int
+	block   int            // how many blocks of the message there are so far
+	joins   bool           // results behind each other are one message of the Messages API
+	results bool           // the newest message is one of results
 	open    []session.Item // calls without a result
+}
+
+// next begins a message.
+func (w *writer) next(results bool) {
+	if !w.joins || !w.results || !results {
+		w.message++
+		w.block = 0
+	}
+	w.results = results
 }
 
 // record adds what is sent of a record.
@@ -126,7 +138,8 @@ func (w *writer) record(f *fact, line []byte, turn int) {
 	}
 	add := func(kind session.ItemKind, role, path string, v gjson.Result, more session.Item) {
 		item := more
-		item.Pos, item.Path, item.Kind, item.Role, item.Turn, item.Message = f.ref.Pos, path, kind, role, turn, w.message
+		item.Pos, item.Path, item.Kind, item.Role, item.Turn, item.Message, item.Block = f.ref.Pos, path, kind, role, turn, w.message, w.block
+		w.block++
 		item.Content = json.RawMessage(v.Raw)
 		if v.Index > 0 && v.Index+len(v.Raw) <= len(line) {
 			item.Content = line[v.Index : v.Index+len(v.Raw)]
@@ -137,7 +150,7 @@ func (w *writer) record(f *fact, line []byte, turn int) {
 	if f.role != "toolResult" {
 		w.fill()
 	}
-	w.message++
+	w.next(f.role == "toolResult")
 	path, kind, role := "message.content", session.TextItem, f.role
 	switch {
 	case f.kind == "compaction" || f.kind == "branch_summary":
@@ -153,7 +166,7 @@ func (w *writer) record(f *fact, line []byte, turn int) {
 		}
 	}
 	content := gjson.GetBytes(line, path)
-	if f.kind != "message" || kind == session.OutputItem || !content.IsArray() {
+	if kind == session.OutputItem || !content.IsArray() {
 		add(kind, role, path, content, session.Item{CallID: f.answers, Tool: f.tool})
 		return
 	}
@@ -163,7 +176,7 @@ func (w *writer) record(f *fact, line []byte, turn int) {
 		case typ == "text" && b.Get("text").String() != "":
 			add(session.TextItem, role, path, b, is)
 		case typ == "thinking" && (b.Get("thinking").String() != "" || isText(b.Get("thinkingSignature"))):
-			add(session.ReasoningItem, role, path, b, is)
+			add(session.ReasoningItem, role, path, b, session.Item{ID: gjson.Get(b.Get("thinkingSignature").String(), "id").String()}) // the Responses API names it in errors
 		case typ == "image":
 			add(session.ImageItem, role, path, b, is)
 		case typ == "toolCall" && role == "assistant":
@@ -176,8 +189,9 @@ func (w *writer) record(f *fact, line []byte, turn int) {
 // fill adds the results that the client makes up for calls that have none.
 func (w *writer) fill() {
 	for _, c := range w.open {
-		w.message++
-		w.sent.Items = append(w.sent.Items, session.Item{Pos: c.Pos, Made: "filler", Kind: session.OutputItem, Role: "toolResult", CallID: c.CallID, Tool: c.Tool, Turn: c.Turn, Message: w.message})
+		w.next(true)
+		w.sent.Items = append(w.sent.Items, session.Item{Pos: c.Pos, Made: "filler", Kind: session.OutputItem, Role: "toolResult", CallID: c.CallID, Tool: c.Tool, Turn: c.Turn, Message: w.message, Block: w.block})
+		w.block++
 	}
 	w.open = nil
 }

@@ -182,6 +182,7 @@ type reading struct {
 	uncalled map[int]bool
 	// taken are answers with calls of one id that an API has taken: it answered behind them.
 	taken map[int]bool
+	asked *fact // the newest answer, which says which API is asked
 }
 
 // why a result is refused.
@@ -254,6 +255,10 @@ func (r *reading) judge(v *view, t traits) {
 	open := map[string]int{}   // how many calls of the newest answer have an id and no result, as long as nothing came between
 	tools := map[string]bool{} // those of these calls
 	answered := r.newest(v)
+	r.asked = &fact{}
+	if answered >= 0 {
+		r.asked = &v.facts[r.sent[answered]]
+	}
 	openClaw := slices.ContainsFunc(v.facts, func(f fact) bool { return f.openClaw })
 	for at, i := range r.sent {
 		r.goes[i] = true
@@ -275,10 +280,13 @@ func (r *reading) judge(v *view, t traits) {
 			}
 			// OpenClaw takes calls of tools that there are not out of what the model said, with all of an answer that held nothing else, leaves their
 			// results in the file, and goes on behind them: published sessions have many answers there. It makes up results for answers that were
-			// stopped, too.
-			if openClaw && (w == noCall && f.noTool && f.answers != "" && !tools[f.tool] || w == dropped && f.madeUp) {
+			// stopped, too. Some of its versions send those: then each request fails behind them.
+			if openClaw && w != 0 && (w == noCall && f.noTool && f.answers != "" && !tools[f.tool] || f.madeUp && (at < answered || !v.failed(r.sent[at:]))) {
 				r.uncalled[i] = true
 				continue
+			}
+			if f.toolAt != nil && r.asked.google {
+				r.invalid++
 			}
 			if w != 0 {
 				r.orphans[i] = w
@@ -292,8 +300,11 @@ func (r *reading) judge(v *view, t traits) {
 		case f.says > 0 && f.kind != "compaction":
 			clear(open)
 			clear(tools)
-			r.taken[i] = at < answered && v.eachAnswered(f, r.sent[at+1:])
+			r.taken[i] = at < answered && !r.asked.plainIDs && v.eachAnswered(f, r.sent[at+1:])
 			for _, c := range f.calls {
+				if c.stray > 0 && f.flaws[c.stray-1].harm == hidesBlock {
+					continue
+				}
 				if c.id == "" && r.taken[i] {
 					c.id = c.again
 				}
@@ -310,17 +321,19 @@ func (r *reading) judge(v *view, t traits) {
 	}
 }
 
-// newest is the place of the newest answer that is sent, if its API may take calls of one id; else -1.
+// newest is the place of the newest answer that is sent; -1 if there is none.
 func (r *reading) newest(v *view) int {
 	for at, i := range slices.Backward(r.sent) {
 		if f := &v.facts[i]; f.role == "assistant" && !f.dropped {
-			if f.plainIDs {
-				break
-			}
 			return at
 		}
 	}
 	return -1
+}
+
+// failed says whether a request ended with an error.
+func (v *view) failed(sent []int) bool {
+	return slices.ContainsFunc(sent, func(i int) bool { return v.facts[i].said != "" })
 }
 
 // flaws counts what is wrong with a record. It says whether the record is hidden, and how many of its blocks are not sent.
