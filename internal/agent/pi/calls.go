@@ -257,7 +257,7 @@ func (c *checker) kept() []*found {
 	case from >= 0:
 		to, words = c.firstCall(chain[:from]), "does not keep a call whose result is sent behind it"
 	case lost:
-		to = c.callOf(chain, slices.Index(chain, first))
+		to = slices.Index(chain, first)
 	default:
 		fix, to = finding.StandIn, c.firstKept(chain, mark)
 		words = "keeps nothing of what was said before it: what it names is not in front of it; the prompt from which on its summary can't have told anything stands in for it"
@@ -279,14 +279,6 @@ func (c *checker) firstCall(chain []int) int {
 			return call.id != "" && slices.ContainsFunc(c.now.sent, func(r int) bool { return c.now.orphans[r] == noCall && c.facts[r].answers == call.id })
 		})
 	})
-}
-
-// callOf is the place in a chain where a part of it can begin: at the call, if it is a result there.
-func (c *checker) callOf(chain []int, at int) int {
-	for at > 0 && c.facts[chain[at]].role == "toolResult" {
-		at--
-	}
-	return at
 }
 
 // firstKept is the place of the first prompt behind the last call about a file that a compaction has summed up or, if it says that it has split a

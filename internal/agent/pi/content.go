@@ -252,8 +252,12 @@ func (f *fact) block(b gjson.Result) {
 		case v.Type == gjson.Null:
 			f.misshapen(fails, finding.SetAside, "a "+typ+" block has no text", session.Cut{Start: b.Index, End: b.Index + len(b.Raw), Element: true})
 		case v.Type != gjson.String:
-			if f.says++; !result || v.Type == gjson.JSON { // the client joins the texts of a result
-				f.misshapen(fails, finding.Exact, "the text of a block is no text", instead(v, string(quote(v.Raw))))
+			harm := fails
+			if result { // the client joins its texts
+				harm = hidesBlock
+			}
+			if f.says++; !result || v.Type == gjson.JSON {
+				f.misshapen(harm, finding.Exact, "the text of a block is no text", instead(v, string(quote(v.Raw))))
 			}
 		case v.Str != "" || isText(b.Get(typ+"Signature")):
 			f.says++

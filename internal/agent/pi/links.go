@@ -40,15 +40,12 @@ func (c *checker) foreign() (list []*found) {
 // record has.
 func (c *checker) ids() (list []*found) {
 	t := c.chains()
-	wanted, nameless := map[string]int{}, 0 // ids that no record has, and the first record that names them
+	wanted := map[string]int{} // ids that no record has, and the first record that names them
 	for _, i := range t.order {
 		f := &c.facts[i]
 		_, ok := t.ids[f.up]
 		if _, seen := wanted[f.up]; f.up != "" && !ok && !seen {
 			wanted[f.up] = i
-		}
-		if f.id == "" {
-			nameless++
 		}
 	}
 	first, above := map[string]int{}, ""
@@ -65,10 +62,6 @@ func (c *checker) ids() (list []*found) {
 		switch {
 		case f.id == "":
 			message = "a record without an id: what hangs on it does not find it"
-			if next == "" && nameless == 1 && len(wanted) == 1 {
-				for next = range wanted {
-				}
-			}
 		case again && c.facts[twin].sum != f.sum:
 			message = "another record has the same id: the client finds only one of them, and the chain of the other is cut"
 		case next != "" && len(t.kids[f.id]) == 0 && !hexID.MatchString(f.id) && (strings.EqualFold(next, f.id) || session.FlippedAt(next, f.id) >= 0):
