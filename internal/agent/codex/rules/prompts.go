@@ -50,7 +50,7 @@ func (a *alonePrompts) answered() *witness {
 
 // promptless looks for turns of legacy sessions that begin with something the model does. The client writes the prompt first,
 // or whatever else it sends to the model to begin with (measured with 0.114.0 to 0.150.0: 84 turns without an exception). A
-// compaction may come first in a turn, and a review has no prompt.
+// compaction may come first in a turn, a review has no prompt, and nor has a command that the user runs.
 type promptless struct {
 	start finding.Ref // of the turn in hand
 	began bool        // something to begin with has come, or may have
@@ -72,7 +72,7 @@ func (p *promptless) see(rec *session.Record, review bool) {
 		if rec.Kind == session.TurnEnd {
 			p.ends++
 		}
-	case rec.Answer, rec.Type == "response_item/reasoning", rec.Kind == session.Call, rec.Kind == session.Evidence && !codex.Repeats(rec, codex.TellsUser):
+	case rec.Answer, rec.Type == "response_item/reasoning", rec.Kind == session.Call, rec.Kind == session.Evidence && !codex.Repeats(rec, codex.TellsUser) && !codex.ByUser(rec):
 		p.first, p.stamp = rec.Pos, codex.Stamp(rec)
 	case rec.Kind == session.Message, rec.Kind == session.Evidence:
 		p.began = true
