@@ -48,7 +48,7 @@ func (c *Checker) noConversation() bool {
 		f.Impact, f.Message = finding.Notes, "a client was started, and ended before anything was said"
 	case side > 0:
 	case c.stub():
-		f.Impact, f.Message = finding.Notes, "only bookkeeping: a resume of another session has left the file"
+		f.Impact, f.Message = finding.Notes, "only bookkeeping: a resume or a fork of another session has left the file"
 	case c.opts.Live:
 	case c.onlyQueued():
 		f.Impact, f.Message = finding.Notes, "a client was started with a prompt, and ended before it wrote anything else: it finds no conversation in the file; hist repair --rule no-conversation puts the prompt back"
@@ -270,14 +270,22 @@ func (c *Checker) unpasted(list []evidence.Typed) []evidence.Typed {
 // titles and the records of kept files that it copies from there.
 const maxStub = 2
 
+// ofAnother says whether all records are another session's, which a fork has copied: its client ended before it copied the conversation.
+func (c *Checker) ofAnother() bool {
+	return c.opts.Session != "" && len(c.sessions) > 0 && !slices.Contains(c.sessions, c.opts.Session) && len(c.snapshots) == 0 && c.leftBeside() == ""
+}
+
 // stub says whether the file is what an older client leaves beside the session that it has resumed: next to nothing, or only
 // what it has copied from another session of the folder, and no words of a conversation.
 func (c *Checker) stub() bool {
-	if len(c.echoes) > 0 || len(c.dead) > 0 || c.zeros || c.opts.Beside == nil || !c.opts.Beside.Stray() {
+	if len(c.dead) > 0 || c.zeros || c.opts.Beside == nil || !c.opts.Beside.Stray() {
 		return false
 	}
-	if c.run.Records() <= maxStub {
+	if c.ofAnother() {
 		return true
+	}
+	if len(c.echoes) > 0 || c.run.Records() <= maxStub {
+		return len(c.echoes) == 0
 	}
 	if c.copied < c.run.Records() || len(c.snapshots) == 0 {
 		return c.copied == c.run.Records()
