@@ -16,6 +16,8 @@ import (
 	"github.com/hist-cli/hist/internal/agent/claude/home"
 	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/internal/walk"
 )
 
 // The limits of the search beside a session: files looked into, and lost records looked for.
@@ -42,6 +44,7 @@ type Folder struct {
 	folders func() []string // of the directories in which the session began, if it does not lie there
 	near    neighbours
 	files   func() []string // that may hold the same records, the nearest first
+	parts   func() []string // of the session's sub-agents
 	typed   []Typed         // read when first asked for
 	read    bool
 	calls   map[string]bool       // the session's calls without an output, by id; nil until the session was read for them
@@ -60,6 +63,7 @@ func Open(path string, text io.ReaderAt, asked func()) *Folder {
 		return slices.Concat(home.Doubles(path, f.home()), disk.Backups(path), f.others(), f.abroad())
 	})
 	f.folders = sync.OnceValue(f.startedIn)
+	f.parts = sync.OnceValue(f.subAgents)
 	return f
 }
 
@@ -168,6 +172,33 @@ func (f *Folder) Answer(callID, call string) (line []byte, source string) {
 		blocks := gjson.GetBytes(l, "message.content").Array()
 		return len(blocks) == 1 && blocks[0].Get("type").String() == "tool_result" && blocks[0].Get("tool_use_id").String() == callID
 	})
+}
+
+// InHelper returns a record of the session by its uuid from the file of one of its sub-agents, as it would be in the session, and words that say
+// where it was. 2.1.23 to 2.1.29 wrote the last text of a turn only into the file of the helper who suggested the next prompt, in front of what
+// that was asked.
+func (f *Folder) InHelper(uuid string, fits func(line []byte) bool) (line []byte, source string) {
+	f.asked()
+	if f.finds > maxFound || uuid == "" {
+		return nil, ""
+	}
+	for _, path := range f.parts() {
+		line := f.near.find(path, uuid, func(l []byte) bool { return gjson.GetBytes(l, "uuid").String() == uuid && !bytes.Contains(l, HistMark) })
+		if line == nil {
+			continue
+		}
+		line = session.Splice(line, session.DropMember(line, "", "agentId"))
+		if line = session.Splice(line, session.SetMember(line, "", "isSidechain", []byte("false"))); fits(line) {
+			return line, "the same record in " + filepath.Base(path)
+		}
+	}
+	return nil, ""
+}
+
+// subAgents are the files of the session's sub-agents.
+func (f *Folder) subAgents() []string {
+	paths, _ := filepath.Glob(filepath.Join(walk.Literal(strings.TrimSuffix(f.path, format.Extension)), "subagents", "agent-*"+format.Extension)) // the pattern is sound
+	return paths[:min(len(paths), maxFiles)]
 }
 
 // Part says whether the session is a sub-agent's, and the file of the same sub-agent in another session's folder holds a

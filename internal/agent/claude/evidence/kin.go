@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/hist-cli/hist/internal/agent/claude/home"
 	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/jsonl"
-	"github.com/hist-cli/hist/internal/walk"
 )
 
 // kin are the files of a folder by the id of the record with which the conversation begins: a session and its forks share it. One folder
@@ -117,8 +115,7 @@ func (f *Folder) Kin(root string, lacks func(answer, call string) bool) (lines [
 // file that began with a part of the conversation has answers of it behind the prompt; one that began with a task of its own has not.
 func (f *Folder) Begun(holds func(answer string) bool) (words, source string) {
 	f.asked()
-	paths, _ := filepath.Glob(filepath.Join(walk.Literal(strings.TrimSuffix(f.path, format.Extension)), "subagents", "agent-*"+format.Extension)) // the pattern is sound
-	for _, path := range paths[:min(len(paths), maxFiles)] {
+	for _, path := range f.parts() {
 		first, inherits, left := gjson.Result{}, false, maxLookups
 		home.EachLine(path, func(l jsonl.Line, record func() bool) bool {
 			switch v := gjson.ParseBytes(l.Raw); {

@@ -44,6 +44,13 @@ func (c *Checker) elsewhere(id string) (n *node, line []byte, source string) {
 		n = nodeOf(line)
 		return n.UUID == id && !n.Empty
 	})
+	if line == nil && !c.opts.SubAgent {
+		line, source = c.opts.Beside.InHelper(id, func(line []byte) bool {
+			n = nodeOf(line)
+			up := c.ids.get(n.Parent)
+			return n.Role == content.RoleAssistant && !n.Empty && up != nil && !up.Side
+		})
+	}
 	if line == nil || c.underAnotherID(n) {
 		return nil, nil, ""
 	}
