@@ -247,7 +247,7 @@ func nullOrAbsent(raw []byte) bool { return len(raw) == 0 || raw[0] == 'n' }
 // whatNow is what the user should do after an error of this class and with these words.
 func whatNow(class, words string) string {
 	if r := api.Newest(api.Explain(words)); class == "context_window_exceeded" || r != nil && r.Mend == "shorten" {
-		return ": the history is longer than the model takes; compact it once, or hand over to a new thread"
+		return ": the request is longer than the model takes; compact it once, or hand over to a new thread"
 	}
 	switch codex.Classify(class, words) {
 	case session.Transient:
