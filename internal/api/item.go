@@ -363,8 +363,8 @@ func (l *limit) wrong(v *gjson.Result) string {
 		if text && written(v.Str) {
 			return "was redacted"
 		}
-	case "sealed": // nothing that is encrypted has a blank in it
-		if text && strings.ContainsAny(v.Str, " \n") {
+	case "sealed":
+		if text && !mayBeSealed(v.Str) {
 			return "is plain text"
 		}
 	case "json-type":
@@ -377,6 +377,15 @@ func (l *limit) wrong(v *gjson.Result) string {
 		}
 	}
 	return ""
+}
+
+// mayBeSealed says whether a text has the form of encrypted ones, in whichever way that is written. What is shorter than a key is none.
+func mayBeSealed(text string) bool {
+	const shortest = 16
+	sign := func(r rune) bool {
+		return r >= utf8.RuneSelf || !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9') && !strings.ContainsRune("+/=_-.:", r)
+	}
+	return strings.HasPrefix(text, "gAAAA") || len(text) >= shortest && !strings.ContainsFunc(text, sign)
 }
 
 // written says whether a text is what programs that take out secrets write over them: one character over and over, or a word that says so.

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -242,5 +243,48 @@ func TestUnsealed(t *testing.T) {
 	places, _ := Locate(Newest(Explain("Missing required parameter: 'input[1].encrypted_content'.")), sent)
 	if len(places) != 2 || places[0].Item != 0 || places[1].Item != 2 {
 		t.Errorf("found %+v", places)
+	}
+}
+
+// TestPlainWords: what has not the form of encrypted text is plain, however short; what may be encrypted in another program's way is left.
+func TestPlainWords(t *testing.T) {
+	for text, plain := range map[string]bool{
+		"Done.":                      true,
+		"ok\tdone":                   true,
+		"Готово: файл записан":       true,
+		"all of it is written now":   true,
+		"gAAAAABtZXJlLXRlc3Q=":       false,
+		"eyJhbGciOiJkaXIifQ..aXY.c2": false,
+	} {
+		if mayBeSealed(text) == plain {
+			t.Errorf("%q", text)
+		}
+	}
+}
+
+// TestOthersWords: what a program says of its own work is no refusal.
+func TestOthersWords(t *testing.T) {
+	for _, text := range []string{
+		"404 Not Found GET https://example.org/api/responses?x=1",
+		`unexpected status 404 Not Found: {"message":"Item 'rs_12' not found"}, url: https://api.example/responses`,
+		"reading item['type'] in parse.py",
+		"value did not match any expected variant in your config.toml",
+		"commit message too big",
+		"System message must be the first thing a user reads",
+	} {
+		for _, r := range Explain(text) {
+			if slices.Contains([]int{103, 179, 181, 183}, r.Row) {
+				t.Errorf("%s: row %d", text, r.Row)
+			}
+		}
+	}
+	for text, row := range map[string]int{
+		`unexpected status 404 Not Found: {"error":{"message":"model 'kettle-3' not found"}}, url: http://localhost:11434/v1/responses`: 124,
+		"unexpected status 404 Not Found: 404 page not found, url: https://api.example/v1/responses":                                    183,
+		`unexpected status 404 Not Found: {"detail":"Not Found"}, url: https://api.example/responses`:                                   183,
+	} {
+		if r := Newest(Explain(text)); r == nil || r.Row != row {
+			t.Errorf("%s: %+v", text, r)
+		}
 	}
 }

@@ -132,7 +132,8 @@ func (a *Answer) withError(req Request) {
 	}
 	a.tooLarge(a.Error.refusal, req.Home)
 	if a.Error.refusal == nil && a.Error.Verdict == Repairable && a.OK() && a.Complete && !a.found(a.Error.Rule) {
-		a.Error.Step = "hist finds this fault nowhere in the session: it was mended since, or the error is about another session"
+		a.Error.Verdict = Resumable
+		a.Error.Step = "resume the session: hist finds this fault nowhere in it, so it was mended since, or the error is about another one; hist lint without a name looks at all"
 	}
 	if a.Error.refusal == nil || a.Error.Verdict != Repairable {
 		return

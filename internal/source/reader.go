@@ -290,7 +290,7 @@ func (z *zstdReader) read(b []byte) (n int, err error) {
 			return n, err
 		}
 		// The decoder has read as many bytes as a frame begins with, and no more. They may be a frame's beginning, and damaged.
-		if z.in.bytes == [4]byte{} {
+		if z.in.bytes == [4]byte{} && z.n+int64(n) > 0 {
 			return n, ErrBehind
 		}
 		if !bytes.HasPrefix(bytes.TrimLeft(z.in.bytes[:], "\r\n"), []byte("{")) {

@@ -423,6 +423,7 @@ func TestBadChecksum(t *testing.T) {
 		{"before a cut", slices.Concat(wrong, second[:len(second)-9]), 60 << 10, ErrPartWrong},
 		{"before plain text", slices.Concat(wrong, []byte("{}\n")), 60 << 10, ErrPartWrong},
 		{"zeros behind", slices.Concat(first, second, make([]byte, 4096)), len(text), ErrBehind},
+		{"zeros alone", make([]byte, 4096), 0, ErrCorrupt},
 		{"a damaged beginning", slices.Concat(first, []byte{second[0] ^ 4}, second[1:]), 60 << 10, ErrCorrupt},
 	} {
 		path := filepath.Join(t.TempDir(), "s.jsonl.zst")

@@ -126,8 +126,8 @@ func HeaderFaults(line []byte, known Known) []HeaderFault {
 	return append(faults, optionalFaults(line, p, known)...)
 }
 
-// headerMembers are those members of a header that need not be there, and of what types the client takes them (measured with 0.171.0, which
-// knows all of them): text, null, bool, object, array, integer from 0 on, uuid. A member of an object that does not take null must be there. A number
+// headerMembers are members of a header that need not be there, and of what types the client takes them (each measured with 0.171.0; of others
+// nothing is known): text, null, bool, object, array, integer from 0 on, uuid. A member of an object that does not take null must be there. A number
 // is made a text where that comes first.
 var headerMembers = []struct{ path, takes string }{
 	{"account_scoped", "b"},
@@ -201,14 +201,20 @@ func optionalFaults(line []byte, p gjson.Result, known Known) []HeaderFault {
 		case m.path == "base_instructions" && v.Type == gjson.String:
 			f.What = "base_instructions is a plain text"
 			set([]byte(`{"text":` + v.Raw + `}`))
-		case m.path == "session_id" && uuidForm.MatchString(p.Get("id").Str):
+		case m.path == "session_id" && uuidForm.MatchString(p.Get("id").Str): // a sub-agent's is that of the thread it comes from
 			set(quote(p.Get("id").Str))
+			f.Exact = p.Get("parent_thread_id").Type != gjson.String
 		case m.path == "model_provider" && known.Provider != "":
 			set(quote(known.Provider))
 		case v.Type == gjson.Number && m.takes[0] == 't':
 			set(quote(v.Raw))
 		case key == "depth":
 			set([]byte("1"))
+			f.Exact = false
+		case m.path == "multi_agent_version" && v.Raw == "2":
+			set([]byte(`"v2"`))
+		case key == "parent_thread_id" && parent != "" && uuidForm.MatchString(p.Get(key).Str):
+			set(quote(p.Get(key).Str))
 		case top == "history_base" || top == "source": // nothing else says which thread it goes on from
 		case parent != "" && m.takes != "tn":
 			parent, key = "", parent
@@ -221,10 +227,16 @@ func optionalFaults(line []byte, p gjson.Result, known Known) []HeaderFault {
 	}
 	for i, tool := range p.Get("dynamic_tools").Array() {
 		if tool.Get("type").Str != "namespace" && (tool.Get("name").Type != gjson.String || tool.Get("description").Type != gjson.String || !tool.Get("inputSchema").Exists()) && p.Get("dynamic_tools").IsArray() {
-			faults = append(faults, HeaderFault{
+			f := HeaderFault{
 				What: fmt.Sprintf("dynamic_tools.%d has no name, no description or no inputSchema", i),
 				Cuts: []session.Cut{{Start: tool.Index, End: tool.Index + len(tool.Raw), Element: true}},
-			})
+			}
+			const other = `"input_schema"`
+			if k := strings.Index(tool.Raw, other); tool.Get("input_schema").Exists() && tool.Get("name").Type == gjson.String && tool.Get("description").Type == gjson.String {
+				f.What, f.Exact = fmt.Sprintf("the inputSchema of dynamic_tools.%d is named input_schema", i), true
+				f.Cuts = []session.Cut{{Start: tool.Index + k, End: tool.Index + k + len(other), New: []byte(`"inputSchema"`)}}
+			}
+			faults = append(faults, f)
 		}
 	}
 	if v := p.Get("history_mode"); v.Exists() && v.String() != "legacy" && v.String() != "paginated" {

@@ -140,7 +140,7 @@ func (b *comparison) hold(rec *session.Record) bool {
 // fill takes what is pending in front of record i of the session, if that is the next record and something is lost in front of
 // it.
 func (b *comparison) fill(i int) {
-	lost, unseen := b.holes[i] || b.half, b.said && b.next > 0 && !b.back
+	lost, unseen := b.holes[i] || b.half && !b.back, b.said && b.next > 0 && !b.back
 	switch b.kind {
 	case aParent:
 		lost = lost && !b.back || unseen && !b.forked.IsZero() // a sub-agent inherits a part on purpose

@@ -120,6 +120,30 @@ func TestHalfAPair(t *testing.T) {
 	}
 }
 
+// TestPairsOfHealthy: of a healthy session no pair is broken, so that nothing else in the home is read for it. Of one that was rolled back, or
+// begins with a part of another, that may be.
+func TestPairsOfHealthy(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join(fixtures, "codex/healthy/*/*.jsonl"))
+	if err != nil || len(paths) < 10 {
+		t.Fatal(len(paths), err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := newCopies("", "", home.FileName{}, nil, nil)
+		for line := range bytes.Lines(text) {
+			if rec := c.decode(line); rec != nil {
+				c.pairs.see(rec)
+			}
+		}
+		if name := filepath.Base(filepath.Dir(path)); c.pairs.broken() && !strings.HasPrefix(name, "rolled-back") && !strings.HasPrefix(name, "subagent-prefix") {
+			t.Errorf("%s: half pairs: %v", path, c.pairs.halves)
+		}
+	}
+}
+
 // TestTornInFork: a fork's record that is cut is not put back a second time from its parent, whose record has another time.
 func TestTornInFork(t *testing.T) {
 	dir, path, text := legacyFork(t, "ok-legacy-fork")

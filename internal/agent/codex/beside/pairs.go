@@ -12,6 +12,7 @@ type pairs struct {
 func (p *pairs) see(rec *session.Record) {
 	id := string(rec.CallID)
 	switch {
+	case rec.Note: // a script may write one beside its output
 	case rec.Kind != session.Call && rec.Kind != session.Output:
 		if rec.Answer {
 			for id := range p.open {

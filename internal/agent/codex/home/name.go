@@ -73,11 +73,12 @@ func ParseName(base string) (FileName, bool) {
 // "" if there is none. A client finds such a file by its id, but does not list it (measured with 0.79.0 to 0.171.0).
 func Right(base string) string {
 	const length = len(namePrefix) + len(nameTime) + 1 + 36
-	if len(base) < length || !strings.HasSuffix(base, nameSuffix) {
+	plain := strings.TrimSuffix(base, zstSuffix)
+	if len(plain) < length || !strings.HasSuffix(plain, nameSuffix) {
 		return ""
 	}
-	right := base[:length] + nameSuffix
-	if _, ok := ParseName(right); !ok || right == base {
+	right := plain[:length] + nameSuffix
+	if _, ok := ParseName(right); !ok || right == plain {
 		return ""
 	}
 	return right
@@ -90,7 +91,7 @@ func Doubles(path, _ string) (paths []string) {
 		return nil
 	}
 	for _, e := range entries {
-		if Right(e.Name()) == filepath.Base(path) {
+		if Right(e.Name()) == strings.TrimSuffix(filepath.Base(path), zstSuffix) {
 			paths = append(paths, filepath.Join(filepath.Dir(path), e.Name()))
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hist-cli/hist/internal/testkit/testfile"
 )
 
 const (
@@ -41,6 +43,30 @@ func TestParseName(t *testing.T) {
 		if got, ok := ParseName(name); ok {
 			t.Errorf("%q parses as %+v", name, got)
 		}
+	}
+}
+
+// TestRight: a copy is known by the name that its own begins with, compressed or not.
+func TestRight(t *testing.T) {
+	const name = "rollout-2026-11-20T22-03-59-" + idA
+	for base, want := range map[string]string{
+		name + ".jsonl":                       "",
+		name + ".jsonl.zst":                   "",
+		name + "_" + idB + ".jsonl":           name + ".jsonl",
+		name + " (1).jsonl":                   name + ".jsonl",
+		name + " (1).jsonl.zst":               name + ".jsonl",
+		name + ".sync-conflict-1-ABC.jsonl":   name + ".jsonl",
+		name + " (1).json":                    "",
+		"Copy of " + name + ".jsonl":          "",
+		"rollout-2026-13-20T22-03-59-x.jsonl": "",
+	} {
+		if got := Right(base); got != want {
+			t.Errorf("%q: %q", base, got)
+		}
+	}
+	dir := testfile.Tree(t, name+".jsonl.zst", name+" (1).jsonl", name+" (2).jsonl.zst", "rollout-2026-11-20T22-03-59-"+idB+" (1).jsonl")
+	if got := Doubles(filepath.Join(dir, name+".jsonl.zst"), ""); len(got) != 2 {
+		t.Error(got)
 	}
 }
 

@@ -152,7 +152,7 @@ func (c *callChecker) Record(rec *session.Record) {
 	if rec.Answer || rec.Kind == session.Call {
 		c.args.sampled()
 	}
-	if bytes.Compare(codex.Field(rec, codex.FieldTimestamp), c.prev) < 0 {
+	if at := codex.Field(rec, codex.FieldTimestamp); len(at) > 0 && bytes.Compare(at, c.prev) < 0 {
 		c.back = rec.Pos
 	}
 	c.pair(rec)

@@ -18,6 +18,7 @@ import (
 type namesake struct {
 	finding finding.Finding // sets it aside, which is right if no output comes
 	key     callKey
+	copied  bool        // it is the same call as before
 	id      finding.Cut // gives it an id of its own
 }
 
@@ -47,18 +48,21 @@ func (c *callChecker) duplicateCall(rec *session.Record, key callKey, copied boo
 	}
 	span := rec.Spans[codex.FieldCallID]
 	id := api.FreshID(nil, fmt.Sprint(string(rec.CallID), codex.Stamp(rec), len(c.namesakes)))
-	c.namesakes = append(c.namesakes, namesake{f, key, finding.Cut{Start: span.Start, End: span.End, New: quoted(id)}})
+	c.namesakes = append(c.namesakes, namesake{f, key, copied, finding.Cut{Start: span.Start, End: span.End, New: quoted(id)}})
 }
 
 // ownOutput takes an output for that of a call which has the id of an earlier one, and gives both a new one. It returns false if no such
 // call waits, or if the output is a copy of the earlier call's: written at the same time or, where no time tells, of the same text.
 func (c *callChecker) ownOutput(key callKey, earlier answered, rec *session.Record, sum uint64) bool {
 	i := slices.IndexFunc(c.namesakes, func(n namesake) bool { return n.key == key })
+	if i < 0 {
+		return false
+	}
 	same := sum == earlier.output
 	if written := c.written(rec); written != 0 && earlier.written != 0 {
-		same = written == earlier.written && (same || earlier.at.Less(c.back))
+		same = written == earlier.written && (same && c.namesakes[i].copied || earlier.at.Less(c.back))
 	}
-	if i < 0 || same || earlier.torn || rec.Torn {
+	if same || earlier.torn || rec.Torn {
 		return false
 	}
 	call, span := c.namesakes[i], rec.Spans[codex.FieldCallID]
