@@ -55,7 +55,7 @@ func (r *refusals) add(it item, dropped bool) {
 	if it.Answer && !dropped {
 		r.found, r.refusedEmpty = nil, nil
 	}
-	if dropped || r.run.opts.StripEncrypted && codex.IsString(it.Record, codex.FieldEncrypted) {
+	if dropped || r.run.opts.StripEncrypted && isSealed(it.Record) {
 		return
 	}
 	if len(r.items) >= 2*keptItems {

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -28,12 +29,17 @@ type sealedItem struct {
 // keptSealed is how many encrypted items, at least, are kept with their places.
 const keptSealed = 1 << 12
 
+// isSealed says whether an item can't be read without the key of who made it, all of it or what an agent tells another.
+func isSealed(rec *session.Record) bool {
+	return codex.IsString(rec, codex.FieldEncrypted) || rec.Type == "response_item/agent_message" && bytes.Contains(rec.Spans[codex.FieldContent].Of(rec.Raw), sealedPart)
+}
+
 // add takes an item, including one that a compaction holds.
 func (s *sealedItems) add(it item) {
 	if it.Answer {
 		s.error = nil
 	}
-	if !codex.IsString(it.Record, codex.FieldEncrypted) {
+	if !isSealed(it.Record) {
 		return
 	}
 	if len(s.items) >= 2*keptSealed && !s.run.opts.StripEncrypted {
@@ -53,7 +59,7 @@ func (s *sealedItems) strips(held *codex.Held, rec *session.Record) bool {
 	sealed := false
 	if s.run.opts.StripEncrypted {
 		held.Each(rec, func(it *session.Record, _ int) {
-			sealed = sealed || codex.IsString(it, codex.FieldEncrypted)
+			sealed = sealed || isSealed(it)
 		})
 	}
 	return sealed
