@@ -17,7 +17,7 @@ import (
 // record with which the turn is said to have ended.
 func (c *Checker) lostLastPrompt() bool {
 	i := slices.IndexFunc(c.echoes, func(e evidence.Echo) bool { return e.Last && e.At == c.leafAt.Pos })
-	return i >= 0 && c.askedAgain(&c.echoes[i], c.leafAt, finding.Before, theLast)
+	return i >= 0 && c.askedAgain(&c.echoes[i], c.leafAt, finding.Before)
 }
 
 // lostPromptAtEnd restores the last prompt from the record that announces it, if nothing of its turn follows there, or only the
@@ -34,36 +34,23 @@ func (c *Checker) lostPromptAtEnd() {
 	for i > 0 && c.echoes[i].Late { // the prompt is told once more at the end of its turn
 		i--
 	}
-	if i < 0 || c.echoes[i].Late || c.echoes[i].Taken {
-		return
-	}
-	for _, q := range c.queued { // several may have waited
-		if j := slices.IndexFunc(c.echoes[:i], func(e evidence.Echo) bool { return e.At == q.Pos && !e.Taken }); j >= 0 {
-			c.waited(&c.echoes[j], q.Ref, "a prompt that waited")
+	if i >= 0 && !c.echoes[i].Late && !c.echoes[i].Taken {
+		if c.askedAgain(&c.echoes[i], where, finding.After) {
+			c.waiting = c.added[len(c.added)-1]
 		}
-	}
-	c.waited(&c.echoes[i], where, theLast)
-}
-
-const theLast = "the last prompt"
-
-// waited restores a prompt that waited for the end of the last turn.
-func (c *Checker) waited(e *evidence.Echo, where finding.Ref, what string) {
-	if c.askedAgain(e, where, finding.After, what) && c.waiting == nil {
-		c.waiting = c.added[len(c.added)-1]
 	}
 }
 
 // askedAgain restores a prompt beside its echo, and reports that at a given place. It does so only if no record of the tree
 // follows the echo, and none of the last prompts has the same words.
-func (c *Checker) askedAgain(e *evidence.Echo, where finding.Ref, op finding.Op, what string) bool {
+func (c *Checker) askedAgain(e *evidence.Echo, where finding.Ref, op finding.Op) bool {
 	last := c.lastLink()
 	words := e.Words()
 	if last == nil || !last.Pos().Less(e.At) || !typed(words) || c.saidLately(words) {
 		return false
 	}
 	tip := c.tipOf(c.leaf)
-	d := usual(last, faults.LostPrompt, what+" is not in the file: the client does not know that it was asked").anyway()
+	d := usual(last, faults.LostPrompt, "the last prompt is not in the file: the client does not know that it was asked").anyway()
 	d.Source = e.Source
 	if tip == nil || !c.chosen(d) {
 		return false
