@@ -1,7 +1,6 @@
 package mend
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
@@ -157,7 +156,7 @@ func (t *trunk) hasAnew(n *node) bool {
 	return part != "" && (t.parts[partAt{n.Role, part, n.When}] || t.parts[partAt{n.Role, part, 0}])
 }
 
-// part names the part of the conversation that a record holds: see samePart. What has no id goes by its bytes. "" if nothing tells it.
+// part names the part of the conversation that a record holds: see samePart. "" if nothing that it says has an id.
 func (n *node) part() string {
 	switch {
 	case n.Role == content.RoleAssistant && n.Msg != "":
@@ -166,11 +165,10 @@ func (n *node) part() string {
 		for id := range n.Each(content.BlockCall) {
 			return "call " + id
 		}
-		return fmt.Sprint("says ", n.Message)
 	case n.Role == content.RoleResult && len(n.Blocks) > 0:
 		return "output " + n.Blocks[0].ID
-	case n.first != nil && n.first.Role == content.RoleAssistant:
-		return "prompt of " + n.first.part()
+	case n.first != nil && n.first.Msg != "":
+		return "prompt " + n.first.Msg
 	}
 	return ""
 }
