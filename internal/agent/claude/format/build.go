@@ -85,7 +85,7 @@ func (m Made) JSON(beside Setting) []byte {
 type Setting struct {
 	Cwd, Session, Version, Branch, Agent said
 
-	Side bool // the file is a sub-agent's own: all its records are marked so, and a client reads no other
+	Side bool // the records are marked as a sub-agent's, in a file of its own: a client reads no other there
 }
 
 // Take takes over what the record says of its context.

@@ -18,7 +18,7 @@ type options struct {
 	For      string           // the version of the client that will resume the session; "": the one that wrote it, and the newest known
 	Session  string           // the id in the file's name, "" if it has none
 	Beside   *evidence.Folder // where else parts of the session may be; nil: nowhere
-	SubAgent bool             // the file is a sub-agent's own: all its records are marked so
+	SubAgent bool             // the file has the name of a sub-agent's own, all of whose records are marked so
 	Forked   bool             // and begins with what stands in the session's file
 }
 
@@ -96,7 +96,7 @@ func (c *Checker) unreadable(rec *session.Record) {
 
 // treeRecord takes a record that may have its place in the tree.
 func (c *Checker) treeRecord(rec *session.Record) {
-	c.beside.Side = c.opts.SubAgent
+	c.beside.Side = c.beside.Side || c.opts.SubAgent && format.IsTrue(rec, format.FieldSidechain)
 	c.beside.Take(rec)
 	if v := c.beside.Version.Words; v != c.written && (c.written == "" || format.Before(c.written, v)) {
 		c.written = v
