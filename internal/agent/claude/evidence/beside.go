@@ -122,6 +122,17 @@ func (f *Folder) Stray() bool {
 	return false
 }
 
+// OutgrownBy says whether the folder holds the file of a session with an id, and that is larger than this one's.
+func (f *Folder) OutgrownBy(id string) bool {
+	f.asked()
+	mine, err := os.Stat(f.path)
+	if err != nil || id == "" || filepath.Base(id) != id {
+		return false
+	}
+	other, err := os.Stat(filepath.Join(filepath.Dir(f.path), id+format.Extension))
+	return err == nil && other.Size() > mine.Size()
+}
+
 // Remains counts what the turns of the session have left in the folder that the client keeps for it: conversations of
 // sub-agents, and outputs. dir is that folder.
 func (f *Folder) Remains() (dir string, parts, outputs int) {

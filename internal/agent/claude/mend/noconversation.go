@@ -270,22 +270,30 @@ func (c *Checker) unpasted(list []evidence.Typed) []evidence.Typed {
 // titles and the records of kept files that it copies from there.
 const maxStub = 2
 
-// ofAnother says whether all records are another session's, which a fork has copied: its client ended before it copied the conversation.
-func (c *Checker) ofAnother() bool {
-	return c.opts.Session != "" && len(c.sessions) > 0 && !slices.Contains(c.sessions, c.opts.Session) && len(c.snapshots) == 0 && c.leftBeside() == ""
-}
-
-// stub says whether the file is what an older client leaves beside the session that it has resumed: next to nothing, or only
-// what it has copied from another session of the folder, and no words of a conversation.
+// stub says whether the file is what a client has left beside another session of the folder, and has lost nothing. A copy of the file that holds
+// a message shows that it has.
 func (c *Checker) stub() bool {
-	if len(c.dead) > 0 || c.zeros || c.opts.Beside == nil || !c.opts.Beside.Stray() {
+	if len(c.dead) > 0 || c.zeros || c.opts.Beside == nil || !c.opts.Beside.Stray() || c.opts.Beside.End() != "" {
 		return false
 	}
-	if c.ofAnother() {
+	return c.begunFork() || c.leftByResume()
+}
+
+// begunFork says whether the file holds bookkeeping that a fork has copied, and nothing else: its client ended before it copied the conversation.
+// The sessions that have written it are in the folder.
+func (c *Checker) begunFork() bool {
+	return c.opts.Session != "" && len(c.sessions) > 0 && len(c.snapshots) == 0 && c.leftBeside() == "" &&
+		!slices.ContainsFunc(c.sessions, func(id string) bool { return id == c.opts.Session || !c.opts.Beside.OutgrownBy(id) })
+}
+
+// leftByResume says whether the file is what an older client leaves beside the session that it has resumed: next to nothing, or only
+// what it has copied from there, and no words of a conversation.
+func (c *Checker) leftByResume() bool {
+	switch {
+	case len(c.echoes) > 0:
+		return false
+	case c.run.Records() <= maxStub:
 		return true
-	}
-	if len(c.echoes) > 0 || c.run.Records() <= maxStub {
-		return len(c.echoes) == 0
 	}
 	if c.copied < c.run.Records() || len(c.snapshots) == 0 {
 		return c.copied == c.run.Records()
