@@ -185,15 +185,18 @@ func (f *Folder) Answer(callID, call string) (line []byte, source string) {
 	})
 }
 
-// InHelper returns a record of the session by its uuid from the file of one of its sub-agents, as it would be in the session, and words that say
-// where it was. 2.1.23 to 2.1.29 wrote the last text of a turn only into the file of the helper who suggested the next prompt, in front of what
-// that was asked.
+// InHelper returns a record of the session by its uuid from the file of a helper who suggests prompts, as it would be in the session, and words that
+// say where it was. 2.1.23 to 2.1.29 wrote the last text of a turn only into the file of the helper who suggested the next prompt, in front of what
+// that one was asked.
 func (f *Folder) InHelper(uuid string, fits func(line []byte) bool) (line []byte, source string) {
 	f.asked()
 	if f.finds > maxFound || uuid == "" {
 		return nil, ""
 	}
 	for _, path := range f.parts() {
+		if !strings.HasPrefix(filepath.Base(path), "agent-aprompt_suggestion-") {
+			continue
+		}
 		line := f.near.find(path, uuid, func(l []byte) bool { return gjson.GetBytes(l, "uuid").String() == uuid && !bytes.Contains(l, HistMark) })
 		if line == nil {
 			continue

@@ -24,9 +24,9 @@ func (c *Checker) restored(d *draft, id string, parent, beside *node) bool {
 	return true
 }
 
-// elsewhere finds a lost record in an unreadable line, in a request that the session records, or in a fork or a copy of the session. It
-// returns the record's line, and words that say where it was. n is nil if there is none, or if it is empty there, too: then it would be
-// removed again.
+// elsewhere finds a lost record in an unreadable line, in a request that the session records, in a fork or a copy of the session, or, if it is a
+// text of the model, in the file of a helper who suggests prompts. It returns the record's line, and words that say where it was. n is nil if there
+// is none, or if it is empty there, too: then it would be removed again.
 func (c *Checker) elsewhere(id string) (n *node, line []byte, source string) {
 	if m, ok := c.pieces.Messages[id]; ok {
 		line = m.JSON(c.beside)
@@ -48,7 +48,7 @@ func (c *Checker) elsewhere(id string) (n *node, line []byte, source string) {
 		line, source = c.opts.Beside.InHelper(id, func(line []byte) bool {
 			n = nodeOf(line)
 			up := c.ids.get(n.Parent)
-			return n.Role == content.RoleAssistant && !n.Empty && up != nil && !up.Side
+			return n.Role == content.RoleAssistant && !n.Empty && !n.Calls() && up != nil && !up.Side
 		})
 	}
 	if line == nil || c.underAnotherID(n) {
