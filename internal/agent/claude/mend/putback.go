@@ -107,19 +107,17 @@ func (c *Checker) wholeAgain() {
 }
 
 // putBack inserts a record of another file in front of or behind the record beside it. It keeps its parent; if that is not in
-// this file, what lies between comes along from there, or else it is hung on the given one.
+// this file, what lies between comes along from there (see bridge), or else it is hung on the given one.
 func (c *Checker) putBack(d *draft, n *node, line []byte, source string, parent, beside *node, op finding.Op) {
-	d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
 	n.Place, n.index, n.change().new = beside.Place, beside.index, &format.Made{Parent: n.Parent}
 	up := c.ids.get(n.Parent)
 	if up == nil && parent != nil {
-		if way, end := c.wayElsewhere(n.Parent); end != "" {
-			for _, m := range slices.Backward(way) {
-				c.putBack(d, m.node, m.line, m.source, nil, beside, op)
-			}
-			up = c.ids.get(n.Parent)
+		for _, m := range slices.Backward(c.bridge(n, beside)) {
+			c.putBack(d, m.node, m.line, m.source, nil, beside, op)
 		}
+		up = c.ids.get(n.Parent)
 	}
+	d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
 	if up == nil && parent != nil {
 		line = withParent(line, n, parent.UUID)
 		up, n.new.Parent = parent, parent.UUID
@@ -134,6 +132,48 @@ func (c *Checker) putBack(d *draft, n *node, line []byte, source string, parent,
 	}
 	n.change().edit = placed{d, len(d.Edits)}
 	d.Edits = append(d.Edits, finding.Edit{At: beside.Pos(), Op: op, New: finding.Content{Literal: line}})
+}
+
+// bridge is what lies between a record of another file and this file's conversation, and comes along with it: nothing that a compaction has summed
+// up, none of a call that is here already, or is answered here, and no prompt of another session, or between a call and its output.
+func (c *Checker) bridge(n, beside *node) []lostRecord {
+	if c.keeperOf(n.UUID) != nil {
+		return nil
+	}
+	way, end := c.wayElsewhere(n.Parent)
+	at := c.ids.get(end)
+	if len(way) == 0 || end == "" || at == nil || at.Side || at.index > beside.index {
+		return nil
+	}
+	if c.some.marks && slices.ContainsFunc(c.nodes[at.index:min(beside.index, len(c.nodes))], func(m *node) bool { return m.Role == content.RoleBoundary && m != at && !m.Side }) {
+		return nil
+	}
+	open := map[string]bool{} // outputs whose calls stand further up
+	for id := range n.Each(content.BlockResult) {
+		open[id] = true
+	}
+	for i, m := range way {
+		up := at
+		if i+1 < len(way) {
+			up = way[i+1].node
+		}
+		if m.IsPrompt() && (m.Session != cmp.Or(c.opts.Session, beside.Session) || up.Calls() || len(open) > 0) || m.Role == content.RoleBoundary || m.Summary {
+			return nil
+		}
+		for id := range m.Each(content.BlockCall) {
+			if c.calls()[id] != nil {
+				return nil
+			}
+			delete(open, id)
+		}
+		for id := range m.Each(content.BlockResult) {
+			if len(c.results()[id]) > 0 {
+				return nil
+			}
+			open[id] = true
+		}
+	}
+	return way
 }
 
 // insert inserts a record that hist has written in front of or behind the record beside it.
