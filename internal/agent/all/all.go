@@ -5,11 +5,13 @@ import (
 	"bytes"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/claude"
 	codex "github.com/hist-cli/hist/internal/agent/codex/rules"
 	"github.com/hist-cli/hist/internal/agent/pi"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
@@ -66,14 +68,39 @@ func AtHome(path, home string) *agent.Agent {
 	return nil
 }
 
-// owner is the agent whose home a session lies in, or else whose file name it has; known is false if that is none's.
+// owner is the agent whose home a session lies in, or else whose file name it has; known is false if that is none's. Folders of one name are in
+// homes of several agents: where the file's name is not of the agent's form, what it holds tells.
 func owner(path, home string) (a *agent.Agent, known bool) {
+	base := filepath.Base(path)
+	writer := sync.OnceValue(func() *agent.Agent { return writer(path) })
 	for _, h := range Homed() {
-		if abs, err := filepath.Abs(path); err == nil && home != "" && h.HomeAbove(abs) == home || h.Claims(filepath.Base(path), nil) {
+		if h.Claims(base, nil) {
+			return h, true
+		}
+		abs, err := filepath.Abs(path)
+		if err == nil && home != "" && h.HomeAbove(abs) == home && (h.ReadName(base).Canonical || writer() == nil || writer() == h) {
 			return h, true
 		}
 	}
+	if w := writer(); w == pi.Agent { // its sessions have many homes, and nothing in those tells who uses one
+		return w, true
+	}
 	return Homed()[0], false
+}
+
+// writer is the agent whose records a file begins with, nil if that is none.
+func writer(path string) *agent.Agent {
+	f, err := disk.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	head := make([]byte, beginSize)
+	n, _ := f.Read(head) // what can't be read is missing
+	if k := slices.IndexFunc(Agents, func(a *agent.Agent) bool { return a.Claims(filepath.Base(path), head[:n]) }); k >= 0 {
+		return Agents[k]
+	}
+	return nil
 }
 
 // Asking says whether the agent that works in a thread has run this process.

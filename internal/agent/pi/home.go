@@ -105,8 +105,7 @@ func inUse(path, _, _ string) (*inuse.Busy, error) {
 		return busy, err
 	}
 	// OpenClaw, which keeps sessions in this form, puts a lock beside one that it writes to.
-	text, _ := os.ReadFile(path + lockExtension) // most have none
-	if pid := int(gjson.GetBytes(text, "pid").Int()); pid > 0 && inuse.Alive(pid) {
+	if pid := int(gjson.GetBytes(headOf(path+lockExtension), "pid").Int()); pid > 0 && inuse.Alive(pid) {
 		return &inuse.Busy{PID: pid, Lock: path + lockExtension, Reason: fmt.Sprintf("process %d holds its lock", pid)}, nil
 	}
 	cwd := about(headOf(path)).Info.CWD

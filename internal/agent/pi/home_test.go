@@ -259,18 +259,3 @@ func TestLinear(t *testing.T) {
 		}
 	}
 }
-
-// TestLockBeside: who uses a session is said where OpenClaw's lock lies beside it and its process runs.
-func TestLockBeside(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s.jsonl")
-	for pid, busy := range map[int]bool{0: false, os.Getpid(): true, 1<<31 - 2: false} {
-		for at, words := range map[string]string{path: `{"type":"session","version":3,"id":"s","cwd":"/nowhere"}`, path + ".lock": fmt.Sprintf(`{"pid":%d,"createdAt":"2026-10-02T09:00:00.000Z"}`, pid)} {
-			if err := os.WriteFile(at, []byte(words), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if by, err := pi.Agent.Home.InUse(path, "", ""); err != nil || (by != nil) != busy {
-			t.Errorf("process %d: in use by %v, %v", pid, by, err)
-		}
-	}
-}
