@@ -255,7 +255,7 @@ func (c *checker) kept() []*found {
 	fix, to, words := finding.Exact, -1, "keeps nothing of what was said before it: the record that it names is lost"
 	switch first, lost := c.lost[mark.target]; {
 	case from >= 0:
-		to, words = c.firstCall(chain[:from]), "does not keep a call whose result is sent behind it"
+		to, words = c.callAbove(chain[:from]), "does not keep a call whose result is sent behind it"
 	case lost:
 		to = slices.Index(chain, first)
 	default:
@@ -272,13 +272,32 @@ func (c *checker) kept() []*found {
 	return []*found{f}
 }
 
-// firstCall is the place in a chain of the first answer with a call whose result is sent without it; -1 if there is none.
-func (c *checker) firstCall(chain []int) int {
-	return slices.IndexFunc(chain, func(i int) bool {
-		return !c.facts[i].dropped && slices.ContainsFunc(c.facts[i].calls, func(call call) bool {
-			return call.id != "" && slices.ContainsFunc(c.now.sent, func(r int) bool { return c.now.orphans[r] == noCall && c.facts[r].answers == call.id })
-		})
-	})
+// callAbove is the place in a chain of the answer that a compaction has cut: the last one there, if nothing but results stands between it and
+// one that is sent without its call; -1 if there is none. The id of a call alone tells nothing: some APIs give the same ones in each turn.
+func (c *checker) callAbove(chain []int) int {
+	between := func(i int) bool {
+		return c.facts[i].role == "toolResult" || c.facts[i].says == 0 && c.facts[i].role != "assistant"
+	}
+	strays := map[string]bool{} // the ids that results name behind the cut before anything else is said
+	for _, i := range c.now.sent {
+		if i != c.now.mark && !between(i) {
+			break
+		}
+		if c.now.orphans[i] == noCall {
+			strays[c.facts[i].answers] = true
+		}
+	}
+	for at, i := range slices.Backward(chain) {
+		if len(strays) == 0 || !between(i) {
+			f := &c.facts[i]
+			if !f.dropped && slices.ContainsFunc(f.calls, func(call call) bool { return call.id != "" && strays[call.id] }) {
+				return at
+			}
+			break
+		}
+		delete(strays, c.facts[i].answers)
+	}
+	return -1
 }
 
 // firstKept is the place of the first prompt behind the last call about a file that a compaction has summed up or, if it says that it has split a
