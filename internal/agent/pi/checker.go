@@ -100,6 +100,7 @@ func (c *checker) End() {
 	}
 	c.number()
 	c.era()
+	c.strangers()
 	c.unread()
 	c.is = c.asIs()
 	c.now = c.read(c.traits)

@@ -1,12 +1,16 @@
 package pi
 
 import (
+	"cmp"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/api"
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/image"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -39,6 +43,7 @@ type call struct {
 	id, name     string
 	again        string // the id that it has, if an earlier call of the answer has it
 	stray        int    // the number of the flaw because of which it is not sent; 0: none
+	foreign      bool   // it is a block as the Messages API has them
 	file         string // that it is about
 	idAt, nameAt *slot  // of what the API does not take
 }
@@ -73,6 +78,7 @@ const (
 	hides           // it is not sent
 	hidesBlock      // one of its blocks is not
 	refused         // the API refuses the request
+	strange         // the same, unless a model has answered behind it
 	fails           // every prompt ends with an error before anything is sent
 	failsOld        // the same, in versions that read no content as an error
 	failsNew        // the same, in versions that read the usage of every answer
@@ -127,6 +133,7 @@ func (f *fact) message(m gjson.Result) {
 		f.dropped, f.spare = stop == "error" || stop == "aborted", slotIn(m, "stopReason")
 		if stop == "error" {
 			f.said = m.Get("errorMessage").String()
+			f.uncalled = slices.ContainsFunc(api.Explain(f.said), func(r api.Refusal) bool { return r.Mend == "no-call" })
 		}
 		if m.Get("usage").Type == gjson.Null {
 			f.misshapen(failsNew, finding.Exact, "an answer does not say how many tokens it took", slotIn(m, "usage").to([]byte(NoUsage)))
@@ -217,14 +224,17 @@ func (f *fact) listed() bool { return f.role == "assistant" || f.role == "toolRe
 func textBlock(words string) string { return `{"type":"text","text":` + string(quote(words)) + `}` }
 
 // guesses tell by a member what a block is that does not say it in the client's words.
-var guesses = [][2]string{{"text", "text"}, {"thinking", "thinking"}, {"arguments", "toolCall"}, {"input", "toolCall"}, {"data", "image"}}
+var guesses = [][2]string{{"text", "text"}, {"thinking", "thinking"}, {"arguments", "toolCall"}, {"data", "image"}}
+
+// carries tells that a block holds more than words: a document, or something in base64.
+var carries = regexp.MustCompile(`"type":\s*"document"|"(?:data|file_data|blob)":\s*"|base64|[0-9A-Za-z+/]{256}`)
 
 // block looks at one block of a message's content. What is of no type that the client knows it leaves out of an answer or a result; in a
 // message of the user it is sent as an image without data.
 func (f *fact) block(b gjson.Result) {
 	typ, stray := b.Get("type").String(), hidesBlock
 	if !f.listed() {
-		stray = refused
+		stray = strange
 	}
 	switch _, known := neededIn[typ]; {
 	case b.Type == gjson.Null:
@@ -235,12 +245,22 @@ func (f *fact) block(b gjson.Result) {
 		f.says++
 		return
 	case !known:
-		switch k := slices.IndexFunc(guesses, func(g [2]string) bool { return b.Get(g[0]).Exists() }); {
-		case k >= 0 && (typ == "" || stray == refused || guesses[k][1] == "toolCall" && isText(b.Get("name"))):
-			typ = guesses[k][1]
+		guess, held := "", carries.MatchString(b.Raw)
+		if k := slices.IndexFunc(guesses, func(g [2]string) bool { return b.Get(g[0]).Exists() }); k >= 0 && (typ == "" || stray == strange && (guesses[k][1] == "text" && !held || guesses[k][1] == "image" && soundImage(b))) {
+			guess = guesses[k][1]
+		} else if typ == "tool_use" && f.role == "assistant" && isText(b.Get("id")) {
+			guess = "toolCall"
+		}
+		switch {
+		case guess != "":
+			typ = guess
 			f.misshapen(stray, finding.Exact, "a block of a message is of no type that the client knows; by its members it is "+typ, slotIn(b, "type").to(quote(typ)))
-		case stray == refused:
-			f.misshapen(stray, finding.Exact, "a block of a message is of no type that the client knows, and is sent as an image without data", instead(b, textBlock(b.Raw)))
+		case stray == strange:
+			fix, words := finding.Exact, b.Raw
+			if held {
+				fix, words = finding.StandIn, "[hist: a block of the type "+strconv.Quote(string(check.Clip([]byte(typ), 40)))+" stood here, which the client can't send]"
+			}
+			f.misshapen(stray, fix, "a block of a message is of no type that the client knows, and is sent as an image without data", instead(b, textBlock(words)))
 			f.says++
 		}
 	}
@@ -289,7 +309,7 @@ func (f *fact) call(b gjson.Result) {
 	id, args := b.Get("id"), b.Get("arguments")
 	c := call{id: id.Str, name: b.Get("name").Str, file: args.Get("path").String()}
 	if b.Get("type").String() != "toolCall" {
-		c.stray = len(f.flaws)
+		c.stray, c.foreign = len(f.flaws), b.Get("type").String() == "tool_use"
 	}
 	if f.named == nil {
 		f.named = map[string]bool{}
@@ -312,18 +332,53 @@ func (f *fact) call(b gjson.Result) {
 		} else if jsonl.Valid([]byte(args.Str)) && gjson.Parse(args.Str).IsObject() {
 			fix, by = finding.Exact, args.Str
 		}
-		f.flaw(ruleBadCall, refused, fix, "a call whose arguments are no object: the API refuses it", slotIn(b, "arguments").to([]byte(by)))
+		cut := slotIn(b, "arguments").to([]byte(by))
+		if c.stray > 0 { // it is not sent as it stands
+			is := &f.flaws[c.stray-1]
+			is.fix, is.cuts = fix, append(is.cuts, cut)
+		} else {
+			f.flaw(ruleBadCall, refused, fix, "a call whose arguments are no object: the API refuses it", cut)
+		}
 	}
 	f.named[c.id] = true
 	f.calls = append(f.calls, c)
 	f.says++
 }
 
+// strangers takes blocks as the Messages API has them for calls only if a result names them: the client leaves others out.
+func (c *checker) strangers() {
+	named := map[string]bool{}
+	for i := range c.facts {
+		named[c.facts[i].answers] = true
+	}
+	for i := range c.facts {
+		f := &c.facts[i]
+		f.calls = slices.DeleteFunc(f.calls, func(call call) bool {
+			out := call.foreign && !named[cmp.Or(call.id, call.again)]
+			if out {
+				f.flaws[call.stray-1].harm = harmless
+				f.says--
+			}
+			return out
+		})
+	}
+}
+
+// checked is what can be read of an image.
+func checked(b gjson.Result) image.Verdict {
+	return image.Check([]byte("data:" + b.Get("mimeType").String() + ";base64," + b.Get("data").String()))
+}
+
+// soundImage says whether a block is an image that the API takes.
+func soundImage(b gjson.Result) bool {
+	v := checked(b)
+	return v.Fault == "" && v.Real != "" && v.Real == v.Declared && len(b.Get("data").Str) <= maxImage
+}
+
 // image looks at an image.
 func (f *fact) image(b gjson.Result) {
-	media, data := b.Get("mimeType"), b.Get("data")
-	v := image.Check([]byte("data:" + media.String() + ";base64," + data.String()))
-	switch sound := v.Fault == "" && len(data.Str) <= maxImage; {
+	v := checked(b)
+	switch sound := v.Fault == "" && len(b.Get("data").Str) <= maxImage; {
 	case sound && v.Declared == v.Real:
 	case sound && v.Real != "":
 		f.flaw(ruleRefusedImage, refused, finding.Exact, "an image that the API refuses: its data is "+v.Real, slotIn(b, "mimeType").to(quote("image/"+v.Real)))
@@ -337,7 +392,7 @@ func (c *checker) content() (list []*found) {
 	c.each(func(i int, f *fact) {
 		for k, flaw := range f.flaws {
 			h, drop := c.traits.harms(flaw.harm), flaw.cuts == nil
-			if h == harmless || f.header() || h != crashes && !c.now.goes[i] && !c.old || c.old && drop {
+			if h == harmless || h == strange && c.now.taken[i] || f.header() || h != crashes && !c.now.goes[i] && !c.old || c.old && drop {
 				continue
 			}
 			one := c.find(i, flaw.rule, flaw.fix, "%s", flaw.message)

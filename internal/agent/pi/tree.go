@@ -180,7 +180,7 @@ type reading struct {
 	orphans map[int]why // results that the API refuses
 	// uncalled are results that OpenClaw leaves out.
 	uncalled map[int]bool
-	// taken are answers with calls of one id that an API has taken: it answered behind them.
+	// taken are answers with calls of one id, and messages with blocks of other programs, that an API has taken: it answered behind them.
 	taken map[int]bool
 	asked *fact // the newest answer, which says which API is asked
 }
@@ -259,11 +259,16 @@ func (r *reading) judge(v *view, t traits) {
 	if answered >= 0 {
 		r.asked = &v.facts[r.sent[answered]]
 	}
-	openClaw := slices.ContainsFunc(v.facts, func(f fact) bool { return f.openClaw })
+	openClaw, failed := slices.ContainsFunc(v.facts, func(f fact) bool { return f.openClaw }), -1 // the last request that a result without a call has ended
+	for at, i := range r.sent {
+		if v.facts[i].uncalled {
+			failed = at
+		}
+	}
 	for at, i := range r.sent {
 		r.goes[i] = true
 		f := &v.facts[i]
-		hidden, unsent := r.flaws(f, t)
+		hidden, unsent := r.flaws(i, f, t, at < answered)
 		switch {
 		case hidden && f.role == "assistant": // nor are its calls sent
 			continue
@@ -280,8 +285,8 @@ func (r *reading) judge(v *view, t traits) {
 			}
 			// OpenClaw takes calls of tools that there are not out of what the model said, with all of an answer that held nothing else, leaves their
 			// results in the file, and goes on behind them: published sessions have many answers there. It makes up results for answers that were
-			// stopped, too. Some of its versions send those: then each request fails behind them.
-			if openClaw && w != 0 && (w == noCall && f.noTool && f.answers != "" && !tools[f.tool] || f.madeUp && (at < answered || !v.failed(r.sent[at:]))) {
+			// stopped, too. Some of its versions send those: then the API refuses each request behind them, and says why.
+			if openClaw && w != 0 && (w == noCall && f.noTool && f.answers != "" && !tools[f.tool] || f.madeUp && (at < answered || at > failed)) {
 				r.uncalled[i] = true
 				continue
 			}
@@ -300,7 +305,9 @@ func (r *reading) judge(v *view, t traits) {
 		case f.says > 0 && f.kind != "compaction":
 			clear(open)
 			clear(tools)
-			r.taken[i] = at < answered && !r.asked.plainIDs && v.eachAnswered(f, r.sent[at+1:])
+			if len(f.calls) > 0 {
+				r.taken[i] = at < answered && !r.asked.plainIDs && v.eachAnswered(f, r.sent[at+1:])
+			}
 			for _, c := range f.calls {
 				if c.stray > 0 && f.flaws[c.stray-1].harm == hidesBlock {
 					continue
@@ -331,19 +338,18 @@ func (r *reading) newest(v *view) int {
 	return -1
 }
 
-// failed says whether a request ended with an error.
-func (v *view) failed(sent []int) bool {
-	return slices.ContainsFunc(sent, func(i int) bool { return v.facts[i].said != "" })
-}
-
-// flaws counts what is wrong with a record. It says whether the record is hidden, and how many of its blocks are not sent.
-func (r *reading) flaws(f *fact, t traits) (hidden bool, unsent int) {
+// flaws counts what is wrong with a record, behind which a model may have answered. It says whether the record is hidden, and how many of its blocks are not sent.
+func (r *reading) flaws(i int, f *fact, t traits, taken bool) (hidden bool, unsent int) {
 	for k := range f.flaws {
 		switch t.harms(f.flaws[k].harm) {
 		case fails:
 			r.fails++
 		case refused:
 			r.invalid++
+		case strange:
+			if r.taken[i] = taken; !taken {
+				r.invalid++
+			}
 		case hides:
 			hidden = true
 		case hidesBlock:
