@@ -145,6 +145,7 @@ func TestReportOfAGap(t *testing.T) {
 
 // TestReportOfASubAgent: that a client resumes a sub-agent only with its session does not make its items lost.
 func TestReportOfASubAgent(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir()) // the run is recorded there
 	text, err := os.ReadFile("../fixtures/claude/rules/lost-result/bad-of-a-sub-agent.jsonl")
 	if err != nil {
 		t.Fatal(err)
