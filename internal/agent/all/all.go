@@ -72,17 +72,17 @@ func AtHome(path, home string) *agent.Agent {
 // homes of several agents: where the file's name is not of the agent's form, what it holds tells.
 func owner(path, home string) (a *agent.Agent, known bool) {
 	base := filepath.Base(path)
-	writer := sync.OnceValue(func() *agent.Agent { return writer(path) })
+	wrote := sync.OnceValue(func() *agent.Agent { return writer(path) })
 	for _, h := range Homed() {
 		if h.Claims(base, nil) {
 			return h, true
 		}
 		abs, err := filepath.Abs(path)
-		if err == nil && home != "" && h.HomeAbove(abs) == home && (h.ReadName(base).Canonical || writer() == nil || writer() == h) {
+		if err == nil && home != "" && h.HomeAbove(abs) == home && (h.ReadName(base).Canonical || wrote() == nil || wrote() == h) {
 			return h, true
 		}
 	}
-	if w := writer(); w == pi.Agent { // its sessions have many homes, and nothing in those tells who uses one
+	if w := wrote(); w == pi.Agent { // its sessions have many homes, and nothing in those tells who uses one
 		return w, true
 	}
 	return Homed()[0], false
