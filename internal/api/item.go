@@ -385,7 +385,7 @@ func mayBeSealed(text string) bool {
 	sign := func(r rune) bool {
 		return r >= utf8.RuneSelf || !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9') && !strings.ContainsRune("+/=_-.:", r)
 	}
-	return strings.HasPrefix(text, "gAAAA") || len(text) >= shortest && !strings.ContainsFunc(text, sign)
+	return text == "" || strings.HasPrefix(text, "gAAAA") || strings.HasPrefix(text, "{") && !strings.ContainsAny(text, " \n") || len(text) >= shortest && !strings.ContainsFunc(text, sign)
 }
 
 // written says whether a text is what programs that take out secrets write over them: one character over and over, or a word that says so.

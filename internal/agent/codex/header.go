@@ -232,7 +232,7 @@ func optionalFaults(line []byte, p gjson.Result, known Known) []HeaderFault {
 				Cuts: []session.Cut{{Start: tool.Index, End: tool.Index + len(tool.Raw), Element: true}},
 			}
 			const other = `"input_schema"`
-			if k := strings.Index(tool.Raw, other); tool.Get("input_schema").Exists() && tool.Get("name").Type == gjson.String && tool.Get("description").Type == gjson.String {
+			if k := strings.Index(tool.Raw, other); strings.Count(tool.Raw, other) == 1 && tool.Get("input_schema").Exists() && tool.Get("name").Type == gjson.String && tool.Get("description").Type == gjson.String {
 				f.What, f.Exact = fmt.Sprintf("the inputSchema of dynamic_tools.%d is named input_schema", i), true
 				f.Cuts = []session.Cut{{Start: tool.Index + k, End: tool.Index + k + len(other), New: []byte(`"inputSchema"`)}}
 			}

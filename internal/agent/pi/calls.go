@@ -192,6 +192,9 @@ func (c *checker) rebuilt(results []int, ids map[string]int) *found {
 	made.behind--
 	f.changes = append(f.changes, change{add: made})
 	f.hang(first, made.id)
+	if mark := c.now.mark; mark >= 0 && c.facts[mark].target == c.facts[first].id { // it is sent only if the compaction keeps it
+		f.set(mark, func(r *fact) { r.target = made.id }, c.facts[mark].spare.to(quote(made.id)))
+	}
 	return f
 }
 

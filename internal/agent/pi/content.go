@@ -1,8 +1,6 @@
 package pi
 
 import (
-	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,6 +39,7 @@ func (f *fact) misshapen(harm harm, fix finding.Fix, message string, cut session
 // call is a call of an answer. An id or a name that the API does not take is empty here; the result of the call may say it.
 type call struct {
 	id, name     string
+	written      string // the id as it stands there
 	again        string // the id that it has, if an earlier call of the answer has it
 	stray        int    // the number of the flaw because of which it is not sent; 0: none
 	foreign      bool   // it is a block as the Messages API has them
@@ -226,8 +225,14 @@ func textBlock(words string) string { return `{"type":"text","text":` + string(q
 // guesses tell by a member what a block is that does not say it in the client's words.
 var guesses = [][2]string{{"text", "text"}, {"thinking", "thinking"}, {"arguments", "toolCall"}, {"data", "image"}}
 
-// carries tells that a block holds more than words: a document, or something in base64.
-var carries = regexp.MustCompile(`"type":\s*"document"|"(?:data|file_data|blob)":\s*"|base64|[0-9A-Za-z+/]{256}`)
+// mostWords is how long a block may be, in bytes, that is written out as words.
+const mostWords = 4096
+
+// carries says whether a block holds more than words: a document, a file, or something as long as these.
+func carries(b gjson.Result) bool {
+	return b.Get("type").String() == "document" || len(b.Raw) > mostWords && !isText(b.Get("text")) ||
+		slices.ContainsFunc([]string{"data", "file_data", "blob", "source", "file", "document", "image_url"}, func(key string) bool { return b.Get(key).Exists() })
+}
 
 // block looks at one block of a message's content. What is of no type that the client knows it leaves out of an answer or a result; in a
 // message of the user it is sent as an image without data.
@@ -245,7 +250,7 @@ func (f *fact) block(b gjson.Result) {
 		f.says++
 		return
 	case !known:
-		guess, held := "", carries.MatchString(b.Raw)
+		guess, held := "", stray == strange && carries(b)
 		if k := slices.IndexFunc(guesses, func(g [2]string) bool { return b.Get(g[0]).Exists() }); k >= 0 && (typ == "" || stray == strange && (guesses[k][1] == "text" && !held || guesses[k][1] == "image" && soundImage(b))) {
 			guess = guesses[k][1]
 		} else if typ == "tool_use" && f.role == "assistant" && isText(b.Get("id")) {
@@ -258,7 +263,7 @@ func (f *fact) block(b gjson.Result) {
 		case stray == strange:
 			fix, words := finding.Exact, b.Raw
 			if held {
-				fix, words = finding.StandIn, "[hist: a block of the type "+strconv.Quote(string(check.Clip([]byte(typ), 40)))+" stood here, which the client can't send]"
+				fix, words = finding.StandIn, strings.TrimPrefix(b.Get("text").String()+"\n", "\n")+"[hist: a block of the type "+strconv.Quote(string(check.Clip([]byte(typ), 40)))+" stood here, which the client can't send]"
 			}
 			f.misshapen(stray, fix, "a block of a message is of no type that the client knows, and is sent as an image without data", instead(b, textBlock(words)))
 			f.says++
@@ -307,7 +312,7 @@ func isPlain(id string) bool {
 // call looks at a call.
 func (f *fact) call(b gjson.Result) {
 	id, args := b.Get("id"), b.Get("arguments")
-	c := call{id: id.Str, name: b.Get("name").Str, file: args.Get("path").String()}
+	c := call{id: id.Str, written: id.Str, name: b.Get("name").Str, file: args.Get("path").String()}
 	if b.Get("type").String() != "toolCall" {
 		c.stray, c.foreign = len(f.flaws), b.Get("type").String() == "tool_use"
 	}
@@ -349,12 +354,12 @@ func (f *fact) call(b gjson.Result) {
 func (c *checker) strangers() {
 	named := map[string]bool{}
 	for i := range c.facts {
-		named[c.facts[i].answers] = true
+		named[c.facts[i].answers] = c.facts[i].answers != ""
 	}
 	for i := range c.facts {
 		f := &c.facts[i]
 		f.calls = slices.DeleteFunc(f.calls, func(call call) bool {
-			out := call.foreign && !named[cmp.Or(call.id, call.again)]
+			out := call.foreign && !named[call.written]
 			if out {
 				f.flaws[call.stray-1].harm = harmless
 				f.says--

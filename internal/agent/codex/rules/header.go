@@ -3,6 +3,7 @@ package rules
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"unicode/utf8"
 
@@ -324,6 +325,7 @@ func (c *headerChecker) fileName() {
 	case own && name.Beside:
 		f.Impact, f.Fix, f.Rename = finding.Notes, finding.NoFix, ""
 		f.Message = "a copy beside the session's own file, " + name.Right + ": the client takes that one where its list names it, and may take either where it does not"
+	case filepath.Ext(name.Base) == ".zst": // that was not tried
 	case own && s.header.Paginated():
 		f.Message = "the client refuses the session under this name (does not have a canonical rollout filename): it expects rollout-<time>-<id>.jsonl"
 	case own:
