@@ -51,3 +51,15 @@ func IsDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
+
+// Head is how a regular file begins, up to size bytes; nil if it can't be opened.
+func Head(path string, size int) []byte {
+	f, err := Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	head := make([]byte, size)
+	n, _ := f.Read(head) // what can't be read is missing
+	return head[:n]
+}

@@ -90,14 +90,8 @@ func owner(path, home string) (a *agent.Agent, known bool) {
 
 // writer is the agent whose records a file begins with, nil if that is none.
 func writer(path string) *agent.Agent {
-	f, err := disk.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	head := make([]byte, beginSize)
-	n, _ := f.Read(head) // what can't be read is missing
-	if k := slices.IndexFunc(Agents, func(a *agent.Agent) bool { return a.Claims(filepath.Base(path), head[:n]) }); k >= 0 {
+	head := disk.Head(path, beginSize)
+	if k := slices.IndexFunc(Agents, func(a *agent.Agent) bool { return head != nil && a.Claims(filepath.Base(path), head) }); k >= 0 {
 		return Agents[k]
 	}
 	return nil

@@ -66,16 +66,7 @@ func (b *beside) neighbours() []neighbour {
 }
 
 // headOf is how a file begins, nil if it can't be read.
-func headOf(path string) []byte {
-	f, err := disk.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	head := make([]byte, headSize)
-	n, _ := f.Read(head) // what can't be read is missing
-	return head[:n]
-}
+func headOf(path string) []byte { return disk.Head(path, headSize) }
 
 // cwd is the working directory of another session of the folder, if all name the same.
 func (b *beside) cwd() (cwd string) {
