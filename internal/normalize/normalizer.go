@@ -33,8 +33,7 @@ type Normalizer struct {
 	others  *jsonl.Ahead[session.Record] // reads, scans and decodes ahead, with other goroutines if there are several processors; nil at the beginning of a file
 	scanner *jsonl.Scanner
 	dec     session.Decoder
-	modern  session.Modernizer // dec, nil if it knows no other shapes
-	when    []byte             // the time of the newest record that has one, for modern
+	when    []byte // the time of the newest record that has one
 
 	maxDepth int                   // how many brackets deep the agent's client reads; 0: any depth
 	isName   func(key []byte) bool // whether a member holds a name or an id
@@ -102,7 +101,6 @@ func New(r io.Reader, opts Options) *Normalizer {
 		maxDepth: opts.Decoder.MaxDepth(), isName: opts.Decoder.IsName,
 	}
 	f.rec = &f.own
-	f.modern, _ = opts.Decoder.(session.Modernizer)
 	return f
 }
 
@@ -227,11 +225,9 @@ func (f *Normalizer) begin() (done bool) {
 	}
 	rec.Pos.Part = 0
 	v = f.respell(v)
-	if f.modern != nil {
-		v = f.modernize(v)
-		if when := f.modern.When(f.rec); len(when) > 0 {
-			f.when = append(f.when[:0], when...)
-		}
+	v = f.modernize(v)
+	if when := f.dec.When(f.rec); len(when) > 0 {
+		f.when = append(f.when[:0], when...)
 	}
 	f.finish(v)
 	return true

@@ -75,7 +75,7 @@ func (f *Normalizer) respell(v *jsonl.Verdict) *jsonl.Verdict {
 // modernize gives the record in hand the shape that the client reads, and returns the verdict on the line as it is then. An event is
 // only shown.
 func (f *Normalizer) modernize(v *jsonl.Verdict) *jsonl.Verdict {
-	line, what, guessed := f.modern.Modernize(f.rec, f.when)
+	line, what, guessed := f.dec.Modernize(f.rec, f.when)
 	if what == "" {
 		return v
 	}

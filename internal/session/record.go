@@ -182,20 +182,16 @@ type Decoder interface {
 	// Misspelled finds the one bit that flipped in a key that a decoded record lacks, or in the name of a type: where its byte stands
 	// in rec.Raw, and what it was. ok is false if nothing is lacking, or what is there instead is not certain.
 	Misspelled(rec *Record) (at int, was byte, ok bool)
+	// Modernize makes of a decoded record that the client does not read, though all of it is there, one that it reads. what says in words
+	// what was wrong; it is "" if nothing was. before is the When of the newest record in front of it that has one; guessed says that it was
+	// needed.
+	Modernize(rec *Record, before []byte) (line []byte, what string, guessed bool)
+	// When is the time of a decoded record as its line has it; empty if it has none, or Modernize needs none.
+	When(rec *Record) []byte
 }
 
 // Preparer is a Decoder whose rules do much that needs nothing but the record.
 type Preparer interface {
 	// Prepare returns what does that, after Decode, to Record.Prepared. Each goroutine needs one of its own.
 	Prepare() func(rec *Record)
-}
-
-// Modernizer is a Decoder that knows what others write instead of its client's records.
-type Modernizer interface {
-	// Modernize makes of a decoded record that the client does not read, though all of it is there, one that it reads. what says in words
-	// what was wrong; it is "" if nothing was. before is the When of the newest record in front of it that has one; guessed says that it was
-	// needed.
-	Modernize(rec *Record, before []byte) (line []byte, what string, guessed bool)
-	// When is the time of a decoded record as its line has it, empty if it has none.
-	When(rec *Record) []byte
 }

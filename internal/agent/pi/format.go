@@ -62,6 +62,12 @@ func (Decoder) Starts() [][]byte    { return starts }
 // Shorten is nil: the client reads no record that lacks a member.
 func (Decoder) Shorten([]byte, bool) []byte { return nil }
 
+// Modernize knows no record that others write in place of the client's.
+func (Decoder) Modernize(*session.Record, []byte) ([]byte, string, bool) { return nil, "", false }
+
+// When is empty: Modernize needs none.
+func (Decoder) When(*session.Record) []byte { return nil }
+
 // Weigh counts what the client needs of a record.
 func (Decoder) Weigh(rec *session.Record) int {
 	record := gjson.ParseBytes(rec.Raw)
