@@ -106,27 +106,44 @@ func inUseAfter(t *testing.T, session func(yield func(string) bool)) (res *Resul
 	return res, live
 }
 
-// TestManyUnanswered lints an answer with more calls without an output than findings of a rule are listed: a repair mends those beyond, too.
+// TestManyUnanswered lints an answer with more calls without an output than findings of a rule are listed: a repair mends those beyond, too,
+// but what mends them is not written before.
 func TestManyUnanswered(t *testing.T) {
-	const calls = check.MaxOfRule + 100
-	var blocks []string
-	for k := range calls {
-		blocks = append(blocks, fmt.Sprintf(`{"type":"tool_use","id":"toolu_%d","name":"Bash","input":{}}`, k))
-	}
 	record := func(typ, id, parent, message string) string {
-		return fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"type":%q,"message":%s,"uuid":%q,"timestamp":"2026-11-01T00:0%s:00.000Z","sessionId":"s","version":"2.1.332"}`+"\n", parent, typ, message, id, id[1:])
+		return fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"type":%q,"message":%s,"uuid":%q,"timestamp":"2026-11-01T00:0%s:00.000Z","sessionId":"s","version":"2.1.2"}`+"\n", parent, typ, message, id, id[1:])
 	}
 	said := func(id, content string) string {
 		return `{"id":"msg_` + id + `","role":"assistant","model":"claude-opus-5-5","content":[` + content + `],"stop_reason":"end_turn"}`
 	}
-	text := record("user", "u1", "null", `{"role":"user","content":"go"}`) + record("assistant", "a2", `"u1"`, said("1", strings.Join(blocks, ","))) +
-		record("user", "u3", `"a2"`, `{"role":"user","content":"and?"}`) + record("assistant", "a4", `"u3"`, said("2", `{"type":"text","text":"Done."}`))
-	res, err := Session(t.Context(), strings.NewReader(text), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	last := res.Findings[len(res.Findings)-1]
-	if len(res.Findings) != check.MaxOfRule+1 || last.Count != calls-check.MaxOfRule || last.Fix == NoFix || len(res.Findings[check.MaxOfRule-1].Edits) == 0 {
-		t.Errorf("%d findings, the last counts %d: %s", len(res.Findings), last.Count, last.Message)
+	for name, behind := range map[string]string{
+		"the session goes on": record("user", "u3", `"a2"`, `{"role":"user","content":"and?"}`) + record("assistant", "a4", `"u3"`, said("2", `{"type":"text","text":"Done."}`)),
+		"the session ends":    "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			lint := func(calls int) (res *Result, allocated uint64) {
+				var blocks []string
+				for k := range calls {
+					blocks = append(blocks, fmt.Sprintf(`{"type":"tool_use","id":"toolu_%d","name":"Bash","input":{}}`, k))
+				}
+				text := record("user", "u1", "null", `{"role":"user","content":"go"}`) + record("assistant", "a2", `"u1"`, said("1", strings.Join(blocks, ","))) + behind
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				res, err := Session(t.Context(), strings.NewReader(text), Options{Processors: 1})
+				runtime.ReadMemStats(&after)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return res, after.TotalAlloc - before.TotalAlloc
+			}
+			_, listed := lint(check.MaxOfRule)
+			res, all := lint(2 * check.MaxOfRule)
+			last := res.Findings[len(res.Findings)-1]
+			if len(res.Findings) != check.MaxOfRule+1 || last.Count != check.MaxOfRule || last.Fix == NoFix || len(res.Findings[check.MaxOfRule-1].Edits) == 0 {
+				t.Errorf("%d findings, the last counts %d: %s", len(res.Findings), last.Count, last.Message)
+			}
+			if all > listed*3/2 {
+				t.Errorf("%d MiB for %d calls, %d MiB for twice as many", listed>>20, check.MaxOfRule, all>>20)
+			}
+		})
 	}
 }

@@ -78,7 +78,7 @@ func (m Made) JSON(beside Setting) []byte {
 		add("sourceToolAssistantUUID", m.Source)
 	}
 	b.WriteByte('}')
-	return b.Bytes()
+	return bytes.Clone(b.Bytes()) // of its length: there can be many, and all are kept
 }
 
 // Setting is the context that every record of a session repeats.

@@ -113,6 +113,7 @@ type fileFacts struct {
 // verdict is what was found, and what is sent once that is mended.
 type verdict struct {
 	found                []*draft
+	listed               map[*finding.Rule]int // how many of them each rule has, as far as isOnlyCounted was asked
 	sentLines, leftLines map[int64]bool
 	summaryAt            *session.Pos // where the compaction stands with which what is sent begins; see summary
 	sentSet              *nodeSet

@@ -166,7 +166,6 @@ func (c *Checker) unanswered() {
 	sent := c.sentNow()
 	known, ends, broken := map[*node]*node{}, map[gap]*node{}, map[*node]bool{}
 	var went, wentPast struct{ on, behind *node } // what those found for the record before
-	told := 0
 	for _, n := range c.nodes {
 		if n.Side || n.Role != content.RoleAssistant || n.dropped != nil {
 			continue
@@ -194,7 +193,7 @@ func (c *Checker) unanswered() {
 			}
 			waits := next != nil && next == c.waiting // the call still ran when this prompt was queued, and then the client was stopped
 			if (next == nil && c.middleTarget() || waits) && sent.has(n) && !c.opts.Live && !c.opts.SubAgent && c.endsWith(n) {
-				if end := c.closeCall(n, id); waits {
+				if end := c.closeCall(n, id); waits && end != nil {
 					c.hang(next, end, end.edit.in)
 					c.waitBehind(next, end)
 				}
@@ -211,13 +210,21 @@ func (c *Checker) unanswered() {
 			if past {
 				d.also = []*node{next}
 			}
-			if told++; told > check.MaxOfRule {
-				d.later = true
-				continue
+			if !c.isOnlyCounted(d) {
+				c.answer(d, n, id, c.lastBefore(n, next, ends), next)
 			}
-			c.answer(d, n, id, c.lastBefore(n, next, ends), next)
 		}
 	}
+}
+
+// isOnlyCounted says whether so many findings of a rule came before this one that it is only counted: what mends it is not written.
+func (c *Checker) isOnlyCounted(d *draft) bool {
+	if c.listed == nil {
+		c.listed = map[*finding.Rule]int{}
+	}
+	c.listed[d.Rule]++
+	d.later = c.listed[d.Rule] > check.MaxOfRule
+	return d.later
 }
 
 // brokeOff says whether the stream of an answer broke off, so that none of its calls ran: another answer hangs on the last of

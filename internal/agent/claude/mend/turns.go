@@ -70,7 +70,7 @@ func (c *Checker) unfinished(n *node) {
 }
 
 // closeCall writes an output for a call with which the session ends. Clients up to 2.1.215 drop the call otherwise, and the
-// oldest send it without an output, and so does a prompt that comes after it. It returns the output. The outputs of its answer are chained, because some clients follow one path only.
+// oldest send it without an output, and so does a prompt that comes after it. It returns the output, nil if the finding is only counted. The outputs of its answer are chained, because some clients follow one path only.
 func (c *Checker) closeCall(n *node, id string) *node {
 	d := c.find(n, faults.UnfinishedCall, "the call was not answered: the client was stopped while it ran, and versions up to 2.1.215 drop the call without a word")
 	d.Lost = 1
@@ -79,6 +79,9 @@ func (c *Checker) closeCall(n *node, id string) *node {
 	}
 	if format.Before(c.readers()[0], "1.0.0") {
 		d.Impact, d.Message = finding.Rejects, "the call was not answered: the client was stopped while it ran, and sends the call without an output"
+	}
+	if c.isOnlyCounted(d) {
+		return nil
 	}
 	end, up := c.closed.end, c.closed.up
 	if c.closed.of != n || n.Msg == "" {
