@@ -272,12 +272,12 @@ var worstTrees = map[string]func(n int) string{
 	"calls of one record at the end": func(n int) string {
 		return strings.Join(strings.SplitAfter(oneAnswer("toolu_%d", "")(n), "\n")[:2], "")
 	},
-	"calls of one record at the end, half of them answered": func(n int) string {
+	"calls of one record at the end, all but one of them answered": func(n int) string {
 		text := strings.Join(strings.SplitAfter(oneAnswer("toolu_%d", "toolu_%d")(n), "\n")[:2], "")
-		for i := range n / 2 {
-			text += treeRecord{uuid: id(i + 2), parent: id(max(1, i+1)), role: "user", content: tellsOutput(fmt.Sprintf("toolu_%d", 2*i)), source: id(1), second: i + 2}.line()
+		for i := range n - 1 {
+			text += treeRecord{uuid: id(i + 2), parent: id(max(1, i+1)), role: "user", content: tellsOutput(fmt.Sprintf("toolu_%d", i)), source: id(1), second: i + 2}.line()
 		}
-		return text
+		return strings.ReplaceAll(text, `"2.1.330"`, `"2.1.2"`)
 	},
 	"calls of records of one answer at the end": func(n int) string {
 		return changed(says, func(i int, r *treeRecord) {

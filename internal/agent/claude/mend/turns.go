@@ -118,13 +118,18 @@ type closed struct {
 func (c *Checker) chained(call *node, d *draft) (end, up *node) {
 	last, outputs := c.answerOf(call)
 	end, up = last, last
+	above := map[*node]bool{} // up and what it hangs on
+	for m := last; m != nil; m = m.up {
+		above[m] = true
+	}
 	for _, r := range outputs {
-		if under(up, r) {
+		if above[r] {
 			continue // the output is above that call: the client wrote it first
 		}
 		if r.up != up {
 			c.hang(r, up, d)
 		}
+		above[r] = true
 		if up = r; r.index > end.index {
 			end = r
 		}
