@@ -38,9 +38,14 @@ var worstTrees = map[string]func(n int) string{
 		return changed(says, func(i int, r *treeRecord) { r.parent = id((i + 1) % n) })(n)
 	},
 	"calls in one record of pi": func(n int) string {
-		return `{"type":"session","version":3,"id":"01a21a42-5028-7117-8a5b-1c9bd2accad7","timestamp":"2026-11-20T10:00:00.000Z","cwd":"/home/dev"}` + "\n" +
-			`{"type":"message","id":"00000000","parentId":null,"timestamp":"2026-11-20T10:00:01.000Z","message":{"role":"assistant","content":[{"type":"text","text":"x"}` +
-			each(n, `,{"type":"toolCall","id":"call_%d","name":"bash","arguments":{}}`) + `],"stopReason":"toolUse"}}` + "\n"
+		return piAnswer(n, `,{"type":"toolCall","id":"call_%d","name":"bash","arguments":{}}`)
+	},
+	"results of pi without calls": func(n int) string { return piAnswer(0, "") + piResults(n, "call_%d") },
+	"calls of pi with one id": func(n int) string {
+		return piAnswer(n, `,{"type":"toolCall","id":"call_1","name":"bash","arguments":{}}`) + piResults(n, "call_1")
+	},
+	"calls and results of pi that name others": func(n int) string {
+		return piAnswer(n, `,{"type":"toolCall","id":"call_x%d","name":"bash","arguments":{}}`) + piResults(n, "call_%d")
 	},
 	"one id for all": changed(says, func(i int, r *treeRecord) {
 		if i > 0 {
@@ -426,6 +431,23 @@ var worstTrees = map[string]func(n int) string{
 			}
 		}
 	}),
+}
+
+// piAnswer is a session of pi with one answer of n calls.
+func piAnswer(n int, call string) string {
+	return `{"type":"session","version":3,"id":"01a21a42-5028-7117-8a5b-1c9bd2accad7","timestamp":"2026-11-20T10:00:00.000Z","cwd":"/home/dev"}` + "\n" +
+		`{"type":"message","id":"00000000","parentId":null,"timestamp":"2026-11-20T10:00:01.000Z","message":{"role":"assistant","content":[{"type":"text","text":"x"}` +
+		each(n, call) + `],"stopReason":"toolUse"}}` + "\n"
+}
+
+// piResults are n results behind it, each of a call.
+func piResults(n int, call string) string {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, `{"type":"message","id":"%08d","parentId":"%08d","timestamp":"2026-11-20T10:00:02.000Z","message":{"role":"toolResult","toolCallId":"%s","toolName":"bash","content":[{"type":"text","text":"ok"}],"isError":false}}`+"\n",
+			i+1, i, strings.ReplaceAll(call, "%d", fmt.Sprint(i)))
+	}
+	return text.String()
 }
 
 // TestLinearTrees is TestLinear for sessions of Claude Code.

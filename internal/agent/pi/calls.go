@@ -112,18 +112,18 @@ func (p *pairing) misplaced(r int) {
 // tells; a stray result is told the call's id. It returns the results that are left.
 func (p *pairing) give(g *group, strays []int) []int {
 	a := &p.facts[g.answer]
+	named, left := p.named(g.results), p.unclaimed(strays)
 	for n, call := range a.calls {
 		if call.again != "" && p.now.taken[g.answer] {
 			call.id = call.again
 		}
 		key, r, stray := cmp.Or(call.id, call.again), -1, false
-		if k := slices.IndexFunc(g.results, func(r int) bool {
-			return key != "" && p.facts[r].answers == key && !p.moved[r] && (call.id != "" || p.now.orphans[r] == twice)
-		}); k >= 0 {
-			r = g.results[k]
-		} else if k := slices.IndexFunc(strays, func(r int) bool { return call.name == "" || p.facts[r].tool == call.name || p.facts[r].tool == "" }); k >= 0 {
-			r, stray = strays[k], true
-			strays = slices.Delete(slices.Clone(strays), k, k+1)
+		if key != "" {
+			r = named[naming{key, call.id == ""}].first(p.moved)
+		}
+		if r < 0 {
+			r = left.take(call.name)
+			stray = r >= 0
 		}
 		said := &fact{}
 		if r >= 0 {
@@ -159,7 +159,92 @@ func (p *pairing) give(g *group, strays []int) []int {
 			p.list = append(p.list, one)
 		}
 	}
-	return strays
+	return left.rest()
+}
+
+// naming is how a result names a call: by its id, and maybe as one that has a result already.
+type naming struct {
+	id    string
+	twice bool
+}
+
+// queue is a list from whose front leaves what is used up.
+type queue []int
+
+// first is the first that is not used up; -1 if there is none.
+func (q *queue) first(used map[int]bool) int {
+	for q != nil && len(*q) > 0 {
+		if first := (*q)[0]; !used[first] {
+			return first
+		}
+		*q = (*q)[1:]
+	}
+	return -1
+}
+
+// queues are such lists by a key.
+type queues[K comparable] map[K]*queue
+
+func (q queues[K]) add(key K, i int) {
+	if q[key] == nil {
+		q[key] = &queue{}
+	}
+	*q[key] = append(*q[key], i)
+}
+
+// named are results by how they name calls.
+func (p *pairing) named(results []int) queues[naming] {
+	named := queues[naming]{}
+	for _, r := range results {
+		named.add(naming{p.facts[r].answers, false}, r)
+		if p.now.orphans[r] == twice {
+			named.add(naming{p.facts[r].answers, true}, r)
+		}
+	}
+	return named
+}
+
+// unclaimed are results without a call.
+type unclaimed struct {
+	results []int
+	all     queue          // their places among results
+	tools   queues[string] // the same by tool
+	taken   map[int]bool   // by place
+}
+
+func (p *pairing) unclaimed(results []int) *unclaimed {
+	u := &unclaimed{results: results, tools: queues[string]{}, taken: map[int]bool{}}
+	for at, r := range results {
+		u.all = append(u.all, at)
+		u.tools.add(p.facts[r].tool, at)
+	}
+	return u
+}
+
+// take takes out the first result that may be one of a tool, if it is known which; -1 if there is none.
+func (u *unclaimed) take(tool string) int {
+	at := u.all.first(u.taken)
+	if tool != "" {
+		at = u.tools[tool].first(u.taken)
+		if any := u.tools[""].first(u.taken); at < 0 || any >= 0 && any < at {
+			at = any
+		}
+	}
+	if at < 0 {
+		return -1
+	}
+	u.taken[at] = true
+	return u.results[at]
+}
+
+// rest are the results that nobody took.
+func (u *unclaimed) rest() (left []int) {
+	for at, r := range u.results {
+		if !u.taken[at] {
+			left = append(left, r)
+		}
+	}
+	return left
 }
 
 // answers tells a result, if there is one, the id of its call.

@@ -3,7 +3,6 @@ package pi
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 	"strconv"
 
 	"github.com/tidwall/gjson"
@@ -90,7 +89,7 @@ func readSent(text []byte, _ agent.ReadAt, version string) (*session.Sent, error
 		s.Compacted = v.facts[r.mark].ref.Pos
 	}
 	sent := make([]bool, len(v.facts))
-	w := &writer{sent: s, traits: t, message: -1, joins: r.asked.plainIDs}
+	w := &writer{sent: s, traits: t, message: -1, joins: r.asked.plainIDs, openAt: map[string][]int{}}
 	for _, i := range r.sent {
 		sent[i] = true
 		if !r.uncalled[i] {
@@ -111,10 +110,11 @@ type writer struct {
 	sent    *session.Sent
 	traits  traits
 	message int
-	block   int            // how many blocks of the message there are so far
-	joins   bool           // results behind each other are one message of the Messages API
-	results bool           // the newest message is one of results
-	open    []session.Item // calls without a result
+	block   int              // how many blocks of the message there are so far
+	joins   bool             // results behind each other are one message of the Messages API
+	results bool             // the newest message is one of results
+	open    []*session.Item  // calls since the last message that is no result, nil where one has its result
+	openAt  map[string][]int // by the id of a call, where those without a result stand in open
 }
 
 // next begins a message.
@@ -161,8 +161,8 @@ func (w *writer) record(f *fact, line []byte, turn int) {
 		path, role = "message", "user"
 	case f.role == "toolResult":
 		kind = session.OutputItem
-		if k := slices.IndexFunc(w.open, func(c session.Item) bool { return c.CallID == f.answers }); k >= 0 {
-			w.open = slices.Delete(slices.Clone(w.open), k, k+1)
+		if at := w.openAt[f.answers]; len(at) > 0 {
+			w.open[at[0]], w.openAt[f.answers] = nil, at[1:]
 		}
 	}
 	content := gjson.GetBytes(line, path)
@@ -181,7 +181,9 @@ func (w *writer) record(f *fact, line []byte, turn int) {
 			add(session.ImageItem, role, path, b, is)
 		case typ == "toolCall" && role == "assistant":
 			add(session.CallItem, role, path, b, session.Item{CallID: b.Get("id").String(), Tool: b.Get("name").String()})
-			w.open = append(w.open, w.sent.Items[len(w.sent.Items)-1])
+			call := w.sent.Items[len(w.sent.Items)-1]
+			w.openAt[call.CallID] = append(w.openAt[call.CallID], len(w.open))
+			w.open = append(w.open, &call)
 		}
 	}
 }
@@ -189,11 +191,15 @@ func (w *writer) record(f *fact, line []byte, turn int) {
 // fill adds the results that the client makes up for calls that have none.
 func (w *writer) fill() {
 	for _, c := range w.open {
+		if c == nil {
+			continue
+		}
 		w.next(true)
 		w.sent.Items = append(w.sent.Items, session.Item{Pos: c.Pos, Made: "filler", Kind: session.OutputItem, Role: "toolResult", CallID: c.CallID, Tool: c.Tool, Turn: c.Turn, Message: w.message, Block: w.block})
 		w.block++
 	}
 	w.open = nil
+	clear(w.openAt)
 }
 
 // sumOf hashes what an item says, without what a repair may spell in another way.
