@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -59,6 +60,7 @@ type Known struct {
 	Version   string
 	Provider  string
 	Paginated bool
+	Client    string // the version that is to read the header; "" is the newest
 	// Originator and Source are "" if nothing shows them. Source may be an object's JSON.
 	Originator, Source string
 	// Base is where a fork was taken from its parent; nil if it is not a fork, or that is not known.
@@ -127,37 +129,56 @@ func HeaderFaults(line []byte, known Known) []HeaderFault {
 }
 
 // headerMembers are members of a header that need not be there, and of what types the client takes them (each measured with 0.171.0; of others
-// nothing is known): text, null, bool, object, array, integer from 0 on, uuid. A member of an object that does not take null must be there. A number
-// is made a text where that comes first.
-var headerMembers = []struct{ path, takes string }{
-	{"account_scoped", "b"},
-	{"session_id", "u"},
-	{"forked_from_id", "un"},
-	{"parent_thread_id", "un"},
-	{"thread_source", "tn"},
-	{"agent_nickname", "tn"},
-	{"agent_role", "tn"},
-	{"agent_path", "tn"},
-	{"model_provider", "tn"},
-	{"memory_mode", "tn"},
-	{"multi_agent_version", "nt"},
-	{"base_instructions", "on"},
-	{"base_instructions.text", "t"},
-	{"dynamic_tools", "an"},
-	{"selected_capability_roots", "an"},
-	{"context_window", "on"},
-	{"context_window.window_id", "t"},
-	{"git", "on"},
-	{"git.commit_hash", "tn"},
-	{"git.branch", "tn"},
-	{"git.repository_url", "tn"},
-	{"subagent_history_start_ordinal", "in"},
-	{"history_base", "on"},
-	{"history_base.thread_id", "u"},
-	{"history_base.end_ordinal_exclusive", "i"},
-	{"history_base.end_byte_offset", "i"},
-	{"source.subagent.thread_spawn.parent_thread_id", "u"},
-	{"source.subagent.thread_spawn.depth", "i"},
+// nothing is known): text, null, bool, object, array, list of texts, integer from 0 on, uuid. A member of an object that does not take null must be
+// there. A number is made a text where that comes first. Of some, words are the only texts, or the members of which an object has just one.
+// Up to the minor version ignoredBy, clients were measured not to look at the member.
+var headerMembers = []struct {
+	path, takes, words string
+	ignoredBy          int
+}{
+	{"account_scoped", "b", "", 145},
+	{"attached_thread", "b", "", 145},
+	{"creator_account_id", "tn", "", 145},
+	{"creator_user_id", "tn", "", 145},
+	{"session_id", "u", "", 114},
+	{"forked_from_id", "un", "", 79},
+	{"forked_from_ordinal_exclusive", "in", "", 145},
+	{"parent_thread_id", "un", "", 114},
+	{"thread_source", "tn", "", 114},
+	{"agent_nickname", "tn", "", 79},
+	{"agent_role", "tn", "", 79},
+	{"agent_path", "tn", "", 114},
+	{"model_provider", "tn", "", 0},
+	{"memory_mode", "tn", "", 79},
+	{"multi_agent_version", "nt", "disabled v1 v2", 114},
+	{"runtime_workspace_roots", "ln", "", 145},
+	{"base_instructions", "on", "", 79},
+	{"base_instructions.text", "t", "", 79},
+	{"base_instructions.provenance", "on", "", 145},
+	{"base_instructions.provenance.type", "t", "custom model", 145},
+	{"dynamic_tools", "an", "", 79},
+	{"selected_capability_roots", "an", "", 114},
+	{"context_window", "on", "", 114},
+	{"context_window.window_id", "t", "", 114},
+	{"git", "on", "", 0},
+	{"git.commit_hash", "tn", "", 0},
+	{"git.branch", "tn", "", 0},
+	{"git.repository_url", "tn", "", 0},
+	{"subagent_history_start_ordinal", "in", "", 114},
+	{"history_base", "on", "", 114},
+	{"history_base.thread_id", "u", "", 114},
+	{"history_base.end_ordinal_exclusive", "i", "", 114},
+	{"history_base.end_byte_offset", "i", "", 114},
+	{"source.custom", "tn", "", 0},
+	{"source.internal", "tn", "guardian memory_consolidation", 0},
+	{"source.subagent", "otn", "compact memory_consolidation other review thread_spawn", 0},
+	{"source.subagent.other", "tn", "", 0},
+	{"source.subagent.thread_spawn", "on", "", 0},
+	{"source.subagent.thread_spawn.parent_thread_id", "u", "", 0},
+	{"source.subagent.thread_spawn.depth", "i", "", 0},
+	{"source.subagent.thread_spawn.agent_nickname", "tn", "", 0},
+	{"source.subagent.thread_spawn.agent_role", "tn", "", 0},
+	{"source.subagent.thread_spawn.agent_path", "tn", "", 0},
 }
 
 // takesType says whether a value is of one of some types, written as in headerMembers.
@@ -178,8 +199,33 @@ func takesType(v gjson.Result, types string) bool {
 		is = "o"
 	case v.IsArray():
 		is = "a"
+		if _, texts := joined(v); texts {
+			is = "al"
+		}
 	}
 	return strings.ContainsAny(types, is)
+}
+
+// joined are the texts of a list, a line each; ok is false if it holds anything else.
+func joined(list gjson.Result) (text string, ok bool) {
+	var lines []string
+	ok = list.IsArray()
+	list.ForEach(func(_, v gjson.Result) bool {
+		ok = ok && v.Type == gjson.String
+		lines = append(lines, v.Str)
+		return ok
+	})
+	return strings.Join(lines, "\n"), ok
+}
+
+// isOneOf says whether a value is one of some words, or an object with just one member, which has such a name.
+func isOneOf(v gjson.Result, words string) bool {
+	word := v.Str
+	if members := v.Map(); v.IsObject() && len(members) == 1 {
+		for word = range members {
+		}
+	}
+	return slices.Contains(strings.Fields(words), word)
 }
 
 func optionalFaults(line []byte, p gjson.Result, known Known) []HeaderFault {
@@ -190,10 +236,16 @@ func optionalFaults(line []byte, p gjson.Result, known Known) []HeaderFault {
 			parent, key = m.path[:i], m.path[i+1:]
 		}
 		v := p.Get(m.path)
-		if !v.Exists() && (parent == "" || !p.Get(parent).IsObject()) || takesType(v, m.takes) {
-			continue
-		}
 		f := HeaderFault{What: lacks(m.path, v)}
+		switch {
+		case Before(known.Client, 0, m.ignoredBy+1), !v.Exists() && (parent == "" || !p.Get(parent).IsObject()):
+			continue
+		case takesType(v, m.takes):
+			if m.words == "" || v.Type == gjson.Null || isOneOf(v, m.words) {
+				continue
+			}
+			f.What = m.path + " is unknown"
+		}
 		set := func(value []byte) {
 			f.Exact, f.Cuts = true, []session.Cut{session.SetMember(line, strings.TrimSuffix("payload."+parent, "."), key, value)}
 		}
@@ -213,9 +265,21 @@ func optionalFaults(line []byte, p gjson.Result, known Known) []HeaderFault {
 			f.Exact = false
 		case m.path == "multi_agent_version" && v.Raw == "2":
 			set([]byte(`"v2"`))
+		case m.path == "source.subagent":
+			set([]byte(`{"other":` + string(quote(v.String())) + `}`))
+			f.Exact = v.Type == gjson.String
+		case v.IsArray() && m.takes == "t":
+			if text, texts := joined(v); texts {
+				set(quote(text))
+				f.Exact = v.Get("#").Int() == 1
+			}
 		case key == "parent_thread_id" && parent != "" && uuidForm.MatchString(p.Get(key).Str):
 			set(quote(p.Get(key).Str))
-		case top == "history_base" || top == "source": // nothing else says which thread it goes on from
+		case top == "history_base" || top == "source" && !strings.HasSuffix(m.takes, "n"): // nothing else says which thread it goes on from
+		case top == "source" && !strings.HasPrefix(key, "agent_"):
+			parent, key = "", "source"
+			set(quote("unknown"))
+			f.Exact = false
 		case parent != "" && m.takes != "tn":
 			parent, key = "", parent
 			fallthrough
@@ -249,7 +313,7 @@ func optionalFaults(line []byte, p gjson.Result, known Known) []HeaderFault {
 	if p.Get("agent_role").Exists() && p.Get("agent_type").Exists() {
 		faults = append(faults, HeaderFault{What: "agent_role and its old name agent_type are both there", Exact: true, Cuts: []session.Cut{session.DropMember(line, "payload", "agent_type")}})
 	}
-	if v := p.Get("source"); v.Exists() && v.Type != gjson.String && len(v.Map()) == 0 {
+	if v := p.Get("source"); v.Exists() && v.Type != gjson.String && !isOneOf(v, "custom internal subagent") {
 		faults = append(faults, HeaderFault{What: "source is neither a text nor an object that says what", Cuts: []session.Cut{session.SetMember(line, "payload", "source", quote("unknown"))}})
 	}
 	return faults

@@ -35,3 +35,14 @@ func TestCopyOfSubagent(t *testing.T) {
 		}
 	}
 }
+
+// TestHeaderForOlderClient: what an older client does not look at does not keep it from reading a header.
+func TestHeaderForOlderClient(t *testing.T) {
+	line := []byte(`{"type":"session_meta","payload":{"id":"01a21a4e-b577-71c2-b279-130cf9b5cf38","timestamp":"2026-11-27T00:01:35.952Z","cwd":"/","originator":"cli",` +
+		`"cli_version":"0.79.0","source":"cli","session_id":"01a21a4e-b577-71c2-b279-130cf9b5cf38","git":3,"memory_mode":true,"context_window":{},"runtime_workspace_roots":3}}`)
+	for version, want := range map[string]int{"": 4, "0.171.0": 4, "0.145.0": 3, "0.114.0": 2, "0.79.0": 1} {
+		if faults := HeaderFaults(line, Known{Client: version}); len(faults) != want {
+			t.Errorf("%q is said to refuse %d members, want %d: %+v", version, len(faults), want, faults)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -118,6 +119,12 @@ func (Decoder) When(rec *session.Record) []byte {
 func fitsBut(rec *session.Record, name string) bool {
 	others := slices.DeleteFunc(slices.Clone(membersOf(ItemKind(rec))), func(m typedMember) bool { return m.name == name })
 	return misfit(rec, others) == ""
+}
+
+// LacksCallID says whether an item would be read if it had a call_id.
+func LacksCallID(rec *session.Record) bool {
+	raw := Field(rec, FieldCallID)
+	return strings.HasSuffix(rec.Type, "_call") && (len(raw) == 0 || raw[0] == 'n') && !rec.Torn && Misfit(rec) != "" && fitsBut(rec, "call_id")
 }
 
 // within is a cut of a payload as one of its record.

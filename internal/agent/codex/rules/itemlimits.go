@@ -69,14 +69,14 @@ func (c *limitedItems) check(it item) *finding.Finding {
 			return nil
 		}
 	case "response_item/function_call":
-		if !plainCallID(it.Record) {
+		if !plainCallID(it.Record) || codex.LacksCallID(it.Record) {
 			c.callID(it)
 		}
 		if !mayHoldLongKey(codex.Field(it.Record, codex.FieldArguments)) {
 			return nil
 		}
 	default:
-		if it.Spans[codex.FieldCallID].End > 0 && !plainCallID(it.Record) {
+		if !plainCallID(it.Record) || codex.LacksCallID(it.Record) || len(c.unnamed) > 0 && len(it.CallID) == 0 {
 			c.callID(it)
 		}
 		if it.Type != "response_item/tool_search_call" || len(codex.Field(it.Record, codex.FieldArguments)) <= maxKey {
@@ -185,12 +185,8 @@ func kindOf(it item) string {
 // output answers which call: there the order does.
 func (c *limitedItems) callID(it item) {
 	id := it.Spans[codex.FieldCallID]
-	literal := id.Of(it.Raw)
-	if literal[0] != '"' {
-		return
-	}
 	rename := func(new []byte) finding.Edit {
-		return it.splice(finding.Cut{Start: id.Start, End: id.End, New: quoted(string(new))})
+		return it.splice(session.SetMember(it.Raw, it.path, "call_id", quoted(string(new))))
 	}
 	if len(it.CallID) > 0 {
 		if fault, wrong := callIDLimits.WrongText(c.run.provider.Name, string(it.CallID)); wrong {
@@ -205,6 +201,10 @@ func (c *limitedItems) callID(it item) {
 		c.calls++
 		new := []byte("call_hist_" + strconv.Itoa(c.calls))
 		f := it.finding(check.Refused, finding.Exact, id.Start, "the API refuses every request: a call has an empty call_id")
+		if why := codex.Misfit(it.Record); why != "" {
+			f = it.finding(ruleUnreadableRecord, finding.Exact, 0, "the client can't read this item: "+why)
+			it.owner.Refused = true
+		}
 		f.First, f.Edits = true, []finding.Edit{rename(new)}
 		c.unnamed = append(c.unnamed, unnamedCall{f, family, new, false})
 		return

@@ -19,7 +19,7 @@ import (
 // known collects what the session shows of a header's members.
 func (c *headerChecker) known() codex.Known {
 	name := c.run.opts.Name
-	k := codex.Known{ID: name.ThreadID, Timestamp: c.stamp, CWD: c.cwd, Provider: c.provider, Paginated: c.ordinals}
+	k := codex.Known{ID: name.ThreadID, Timestamp: c.stamp, CWD: c.cwd, Provider: c.provider, Paginated: c.ordinals, Client: c.run.client}
 	if k.ID == "" {
 		k.ID = c.busiestID()
 	}
