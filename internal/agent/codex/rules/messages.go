@@ -192,11 +192,16 @@ func (c *messageChecker) cutAgent(at session.Pos) {
 // lostSoFar reports the answer of an event whose item has not come where one client would have written it.
 func (c *messageChecker) lostSoFar() {
 	c.lostAt(finding.Edit{At: c.answerEvent.ref.Pos, Op: finding.After}, c.answerEvent, "answer")
+	c.mayComeLate(c.answerEvent.ref.Pos)
+}
+
+// mayComeLate notes where the answer in hand was reported as lost, until its item comes after all.
+func (c *messageChecker) mayComeLate(at session.Pos) {
 	if c.early == nil {
 		c.early = map[textSum]session.Pos{}
 	}
 	if len(c.early) < maxRestored {
-		c.early[c.answerText] = c.answerEvent.ref.Pos
+		c.early[c.answerText] = at
 	}
 }
 
@@ -358,6 +363,7 @@ func (c *messageChecker) resolveAgent(at session.Pos) {
 		c.lastItem, c.lastText = c.answerEvent.ref.Pos, textSum{}
 	} else if h := c.run.holes.First(c.answerEvent.ref.Pos, at); h != nil {
 		c.lost(h, c.answerEvent, "answer")
+		c.mayComeLate(h.At)
 		c.lastItem = c.answerEvent.ref.Pos
 		c.lastText = textSum{}
 	} else if c.itemsFollow(at) {
