@@ -120,12 +120,16 @@ func (t *listTable) goesOn(s *glance.Session) {
 }
 
 // threads leaves of a list, newest first, one session a thread: after a revert a thread has several files, and so has one of which
-// there is a second copy.
+// there is a second copy. That of a file under the client's own name counts before those under others.
 func (t *listTable) threads(list []*glance.Session) []*glance.Session {
-	first := map[string]bool{}
+	first, own := map[string]bool{}, map[string]bool{}
+	for _, s := range list {
+		own[threadKey(s)] = own[threadKey(s)] || lint.NameOf(s.Path, true).Canonical
+	}
 	return slices.DeleteFunc(list, func(s *glance.Session) bool {
 		key := threadKey(s)
-		if s.Thread == "" || !first[key] && t.newer[partOf(s)] == "" {
+		copied := own[key] && lint.NameOf(s.Path, true).Right != ""
+		if s.Thread == "" || !first[key] && t.newer[partOf(s)] == "" && !copied {
 			first[key] = true
 			return false
 		}

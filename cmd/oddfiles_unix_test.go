@@ -18,6 +18,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/hist-cli/hist/internal/testkit/testhome"
 )
 
 // TestPipeForOutput: a pipe is no place for a report.
@@ -228,6 +230,43 @@ func TestCopyBeside(t *testing.T) {
 		if _, out := of("pre-resume", id); c.beside != strings.Contains(out, "another file has the same id") {
 			t.Error(out)
 		}
+	}
+}
+
+// TestTornCopyBeside: what is wrong in a copy under another name is no damage where the client's list names the session's own file, and the
+// list of sessions shows that one.
+func TestTornCopyBeside(t *testing.T) {
+	home := t.TempDir()
+	if err := testhome.Unpack("../fixtures/codex/rules/index-missing/ok.txtar", home); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(home, "sessions", "2026", "11", "18")
+	own := filepath.Join(dir, "rollout-2026-11-18T09-30-00-01a1edfd-e191-74b0-9003-79b97f4a7c15.jsonl")
+	text, err := os.ReadFile(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"Copy of " + filepath.Base(own), strings.TrimSuffix(filepath.Base(own), ".jsonl") + " (1).jsonl"} {
+		if err := os.WriteFile(filepath.Join(dir, name), text[:len(text)/2], 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	of := func(args ...string) (int, string) {
+		cmd := child(t, args...)
+		cmd.Env = append(cmd.Env, "CODEX_HOME="+home)
+		return exitCode(t, cmd)
+	}
+	if code, out := of("lint", "--notes"); code != 0 || strings.Count(out, "notes: a copy beside the session's own file") != 2 {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	if _, out := of("list"); !strings.Contains(out, "  ok  ") || !strings.Contains(out, "3 files: Which files are here?") {
+		t.Error(out)
+	}
+	if err := os.Remove(filepath.Join(home, "state_5.sqlite")); err != nil {
+		t.Fatal(err)
+	}
+	if code, out := of("lint"); code != ExitFindings {
+		t.Errorf("without a list, the client may take either: exit %d: %s", code, out)
 	}
 }
 

@@ -2,6 +2,8 @@ package check
 
 import (
 	"io"
+	"path/filepath"
+	"strings"
 
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -62,7 +64,12 @@ type Name struct {
 	FileID    string // what tells several files of one thread apart
 	Time      string // from the name, local, "2006-01-02T15-04-05"
 	InHome    bool   // the file lies where the client looks for sessions
-	Right     string // the name in the client's own form that this one goes on behind, as copies are named; "" if there is none
+	Right     string // the name in the client's own form that this one holds, as names of copies do; "" if there is none
 	Beside    bool   // a file of that name lies beside it
 	Linked    bool   // a link that lies there, in the client's own form, leads to the file
+}
+
+// GoesOn says whether the name begins as one in the client's own form, and goes on behind it.
+func (n Name) GoesOn() bool {
+	return n.Right != "" && strings.HasPrefix(n.Base, strings.TrimSuffix(n.Right, filepath.Ext(n.Right)))
 }

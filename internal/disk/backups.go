@@ -10,9 +10,15 @@ import (
 // maxBackups is up to how many backups of a file are named.
 const maxBackups = 8
 
-// Backups are the files beside the one at a path whose names begin with all of its name, as editors and scripts leave a copy: x.jsonl.bak.
+// idLength is how long a name must be for another one that holds it to be a copy's.
+const idLength = 36
+
+// Backups are the files beside the one at a path whose names hold all of its name, as editors, scripts and synchronisers leave a copy:
+// x.jsonl.bak, Copy of x.jsonl, x (1).jsonl.
 func Backups(path string) (list []string) {
 	dir, base := filepath.Split(path)
+	base = strings.TrimSuffix(base, ".zst")
+	stem := strings.TrimSuffix(base, filepath.Ext(base))
 	folder, err := os.Open(filepath.Clean(dir))
 	if err != nil {
 		return nil
@@ -23,8 +29,8 @@ func Backups(path string) (list []string) {
 		return nil
 	}
 	names = slices.DeleteFunc(names, func(name string) bool {
-		more, is := strings.CutPrefix(name, base)
-		return !is || more == "" || more == ".zst"
+		copied := strings.HasPrefix(name, base) || len(stem) >= idLength && strings.Contains(name, stem)
+		return !copied || strings.TrimSuffix(name, ".zst") == base
 	})
 	slices.Sort(names)
 	for _, name := range names[:min(len(names), maxBackups)] {

@@ -175,7 +175,7 @@ func (s *Session) about(base string, head []byte) {
 	if n := s.Agent.ReadName(base); n.Canonical {
 		s.Thread, s.Named = n.ThreadID, true
 	} else {
-		s.Named = n.Right != "" // found by the id in it
+		s.Named = n.GoesOn() // found by the id in it
 	}
 	a := s.Agent.About(head)
 	s.Header, s.Created, s.CWD = a.Info, a.Created, a.Info.CWD

@@ -8,7 +8,6 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
-	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
@@ -23,7 +22,7 @@ type candidate struct {
 // candidates are the files that may hold the same records, the nearest first. Until there is a record by which a parent or a
 // fork could be compared, these are only the files of the session itself.
 func (c *copies) candidates(ctx context.Context, h session.Info) (list []candidate) {
-	lost, kind := c.any || c.dead || c.jumped || c.pairs.broken(), aCopy
+	lost, kind := c.any || c.dead || c.jumped || c.pairs.broken() || len(c.records) == 0, aCopy
 	if c.unrepaired() && (c.jumped || len(c.files()) > 1) {
 		kind = aTwin
 	}
@@ -46,7 +45,7 @@ func (c *copies) candidates(ctx context.Context, h session.Info) (list []candida
 			kind = aCopy // somebody may have kept it before taking something out on purpose
 		}
 		for _, path := range c.files() {
-			add(kind, disk.Backups(path))
+			add(kind, home.Backups(path))
 		}
 	}
 	if len(c.records) == 0 {

@@ -181,7 +181,7 @@ func (c *copies) missing(ctx context.Context, h session.Info) (lost []check.Lost
 	if c.dead || c.open {
 		c.holes[len(c.records)], c.opened[len(c.records)] = true, c.open
 	}
-	if len(c.records) == 0 && (c.dead || !c.headed || c.doubled()) { // of a header alone, another file shows that something followed
+	if len(c.records) == 0 && (c.dead || !c.headed || c.unrepaired()) { // of a header alone, another file shows that something followed
 		c.holes[0] = true
 	}
 	whole := len(c.holes) == 0 && !c.jumped && !c.pairs.broken() && (c.timeless == nil || len(c.records) == 0)

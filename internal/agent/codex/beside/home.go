@@ -105,7 +105,7 @@ func known[T any](value T, err error) (T, error) {
 func (h *Home) Session(ctx context.Context, src *source.Source, res *lint.Result) ([]lint.Finding, error) {
 	name, ok := home.ParseName(filepath.Base(src.Real))
 	if !ok {
-		return nil, nil // nothing can point to it
+		return nil, h.copied(src, res)
 	}
 	busy, err := h.asker.InUse(src.Real, h.dir, name.ThreadID)
 	if err != nil {
@@ -118,7 +118,7 @@ func (h *Home) Session(ctx context.Context, src *source.Source, res *lint.Result
 func (h *Home) Used(ctx context.Context, src *source.Source, res *lint.Result, busy *home.Busy) ([]lint.Finding, error) {
 	name, ok := home.ParseName(filepath.Base(src.Real))
 	if !ok {
-		return nil, nil // nothing can point to it
+		return nil, h.copied(src, res)
 	}
 	if busy != nil {
 		return []lint.Finding{ofFile(rules.InUse, busy.Reason)}, nil // it is changing: what is compared now says nothing
@@ -137,6 +137,21 @@ func (h *Home) Used(ctx context.Context, src *source.Source, res *lint.Result, b
 	}
 	provider, err := h.unprovided(ctx, src, res, name.ThreadID)
 	return slices.Concat(projection, lineage, moved, provider, h.broken(res, unread)), err
+}
+
+// copied makes notes of what was found in a copy beside a session, which nothing can point to, where the client's list names the session's own
+// file: the client reads no other.
+func (h *Home) copied(src *source.Source, res *lint.Result) error {
+	right := home.Right(filepath.Base(src.Real))
+	name, ok := home.ParseName(right)
+	index, err := h.index()
+	if listed := index[name.ThreadID].Path; err == nil && ok && listed != "" && sameRollout(listed, filepath.Join(filepath.Dir(src.Real), right)) {
+		res.Findings = slices.Clone(res.Findings)
+		for i := range res.Findings {
+			res.Findings[i].Impact = lint.Notes
+		}
+	}
+	return err
 }
 
 // viewed lists what is wrong between one session and the databases, and the databases that can't be read where they are about

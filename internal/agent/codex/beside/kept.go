@@ -389,7 +389,7 @@ func Listed(_, dir, thread string) *check.Listed {
 	return tornFork(ctx, dir, thread, l)
 }
 
-// twin is what another file of the same session says in its header: its compressed twin, or its copy in the archive.
+// twin is what another file of the same session says in its header: its compressed twin, its copy in the archive, or a backup.
 func twin(ctx context.Context, dir, thread string) *check.Listed {
 	found, err := home.Find(ctx, dir, thread)
 	if err != nil {
@@ -397,7 +397,8 @@ func twin(ctx context.Context, dir, thread string) *check.Listed {
 	}
 	for _, one := range found {
 		base := strings.TrimSuffix(filepath.Base(one), ".zst")
-		for _, path := range []string{one, filepath.Join(filepath.Dir(one), base+".zst"), filepath.Join(dir, "archived_sessions", base), filepath.Join(dir, "archived_sessions", base+".zst")} {
+		same := []string{one, filepath.Join(filepath.Dir(one), base+".zst"), filepath.Join(dir, "archived_sessions", base), filepath.Join(dir, "archived_sessions", base+".zst")}
+		for _, path := range append(same, home.Backups(one)...) {
 			line := headerLine(ctx, path)
 			h := codex.ReadHeader(line)
 			if h.ID != thread || len(codex.HeaderFaults(line, codex.Known{})) > 0 {

@@ -3,6 +3,7 @@ package home
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,15 +70,17 @@ func ParseName(base string) (FileName, bool) {
 	return n, true
 }
 
-// Right is the name of a rollout, with whose time and id a name begins that is none: programs that copy files add something behind them. It is
-// "" if there is none. A client finds such a file by its id, but does not list it (measured with 0.79.0 to 0.171.0).
+// Right is the name of a rollout whose time and id stand in a name that is none: programs that copy files add something behind them, or in
+// front. It is "" if there is none. A client finds a file by its id if the name begins with these, but does not list it (measured with 0.79.0 to
+// 0.171.0).
 func Right(base string) string {
 	const length = len(namePrefix) + len(nameTime) + 1 + 36
 	plain := strings.TrimSuffix(base, zstSuffix)
-	if len(plain) < length || !strings.HasSuffix(plain, nameSuffix) {
+	at := strings.Index(plain, namePrefix)
+	if at < 0 || len(plain)-at < length || !strings.HasSuffix(plain, nameSuffix) {
 		return ""
 	}
-	right := plain[:length] + nameSuffix
+	right := plain[at:at+length] + nameSuffix
 	if _, ok := ParseName(right); !ok || right == plain {
 		return ""
 	}
@@ -96,6 +99,14 @@ func Doubles(path, _ string) (paths []string) {
 		}
 	}
 	return paths
+}
+
+// Backups are copies of a rollout that lie beside it, as Doubles and under names that no client looks at.
+func Backups(path string) []string {
+	return slices.DeleteFunc(disk.Backups(path), func(one string) bool {
+		_, another := ParseName(filepath.Base(one))
+		return another
+	})
 }
 
 // Name returns the canonical base name of a plain rollout of the thread id that begins at t. Codex writes local time:

@@ -57,7 +57,7 @@ func TestRight(t *testing.T) {
 		name + " (1).jsonl.zst":               name + ".jsonl",
 		name + ".sync-conflict-1-ABC.jsonl":   name + ".jsonl",
 		name + " (1).json":                    "",
-		"Copy of " + name + ".jsonl":          "",
+		"Copy of " + name + ".jsonl":          name + ".jsonl",
 		"rollout-2026-13-20T22-03-59-x.jsonl": "",
 	} {
 		if got := Right(base); got != want {

@@ -321,14 +321,18 @@ func (c *headerChecker) fileName() {
 	}
 	f := ruleBadFileName.At(finding.Ref{Pos: firstPlace}, "", "the client can't find a session under this name: it expects rollout-<time>-<id>.jsonl")
 	f.Rename = id
-	switch own := id != "" && bytes.Contains([]byte(name.Right), []byte(id)); {
+	own := id != "" && bytes.Contains([]byte(name.Right), []byte(id))
+	switch found := own && name.GoesOn(); {
 	case own && name.Beside:
 		f.Impact, f.Fix, f.Rename = finding.Notes, finding.NoFix, ""
-		f.Message = "a copy beside the session's own file, " + name.Right + ": the client takes that one where its list names it, and may take either where it does not"
+		f.Message = "a copy beside the session's own file, " + name.Right
+		if found {
+			f.Message += ": the client takes that one where its list names it, and may take either where it does not"
+		}
 	case filepath.Ext(name.Base) == ".zst": // that was not tried
-	case own && s.header.Paginated():
+	case found && s.header.Paginated():
 		f.Message = "the client refuses the session under this name (does not have a canonical rollout filename): it expects rollout-<time>-<id>.jsonl"
-	case own:
+	case found:
 		f.Impact, f.Message = finding.Shows, "the client resumes the session by its id, but does not list it under this name: it expects rollout-<time>-<id>.jsonl"
 	}
 	if name.Linked {
