@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,7 +71,7 @@ func newListTable(c *cli.Context, e *env, conf *config, homes map[string]string)
 const maxHealth = 24 << 20
 
 // healthOf is a session's health in a word: ok, or the worst impact; "?" if the session is too large to lint, "" if health was
-// not asked for. What it finds that keeps a client from resuming the session is an obstacle, as one that head and tail show.
+// not asked for. What it finds is taken for an obstacle, too.
 func (t *listTable) healthOf(s *glance.Session) string {
 	if !t.health {
 		return ""
@@ -95,12 +94,9 @@ func (t *listTable) healthOf(s *glance.Session) string {
 	t.filter.narrow(r)
 	worst := lint.Notes
 	for i := range r.result.Findings {
-		f := &r.result.Findings[i]
-		worst = max(worst, f.Impact)
-		if f.Impact == lint.Blocks || f.Rule.Empty && f.Impact == lint.Notes {
-			s.Fault = cmp.Or(s.Fault, f.Message)
-		}
+		worst = max(worst, r.result.Findings[i].Impact)
 	}
+	s.Hinder(r.result.Findings)
 	if worst == lint.Notes {
 		return "ok"
 	}

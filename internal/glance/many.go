@@ -1,6 +1,7 @@
 package glance
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"sync"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/timeline"
+	"github.com/hist-cli/hist/lint"
 )
 
 // Result is a Session, or why there is none.
@@ -51,6 +53,15 @@ func Replaced(lost, fresh *Session) bool {
 // WentWrong says whether the last turn of a session failed, never ended or got no answer.
 func WentWrong(s *Session) bool {
 	return s.Turn.State == timeline.Failed || s.Turn.State == timeline.Open || s.Turn.State == timeline.Unanswered
+}
+
+// Hinder takes what is found in the whole session: what keeps a client from resuming it is an obstacle, as one that head and tail show.
+func (s *Session) Hinder(found []lint.Finding) {
+	for i := range found {
+		if f := &found[i]; f.Impact == lint.Blocks || f.Rule.Empty && f.Impact == lint.Notes { // a client has left it so, but can't resume it
+			s.Fault = cmp.Or(s.Fault, f.Message)
+		}
+	}
 }
 
 // Obstacle returns what keeps a client from resuming the session as it is, as far as head and tail show; "" if nothing does.
