@@ -21,7 +21,8 @@ type Echo struct {
 	Quoted  bool  // told is still a quoted JSON string: few are ever asked for
 	Late    bool  // it is written after the prompt itself, not before
 	Last    bool
-	Taken   bool // the prompt waited for the end of a turn, and the user took it back
+	Waits   bool // the prompt waits for the end of a turn, as far as the file tells
+	Taken   bool // it waited, and the user took it back, or it was sent along with an output
 }
 
 // Words are what the prompt says.

@@ -60,8 +60,8 @@ func (c *Checker) hangBack(drafts []*draft) {
 	}
 }
 
-// lostBranch finds a branch that holds answers and is not sent, though nobody left it on purpose: its first record and its
-// last.
+// lostBranch finds a branch that holds answers, or prompts that waited for the end of a tool, and is not sent, though nobody left it on
+// purpose: its first record and its last.
 func (c *Checker) lostBranch(sent *nodeSet, t *trunk) (head, end *node) {
 	if len(sent.list) == len(c.nodes)+len(c.added) {
 		return nil, nil
@@ -71,7 +71,7 @@ func (c *Checker) lostBranch(sent *nodeSet, t *trunk) (head, end *node) {
 			continue
 		}
 		last, answered := c.branchEnd(n)
-		if answered && !c.leftOnPurpose(n, last, t) {
+		if (answered || t.forkOf(n).waited(n)) && !c.leftOnPurpose(n, last, t) {
 			return n, last
 		}
 		n.branchDone = true
@@ -112,6 +112,16 @@ func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
 	if winner == nil {
 		c.hang(head, tip, d)
 		return end
+	}
+	if fork.waited(head) && !answered(head, end) {
+		answer := t.answerBelow(fork.at)
+		if answer == nil {
+			c.hang(head, tip, d)
+			return end
+		}
+		c.hang(head, answer.up, d)
+		c.hang(answer, end, d)
+		return tip
 	}
 	var next *node // the first prompt of the sent side that was written after the branch had ended
 	for p := tip; p != nil && p != fork.at; p = p.up {

@@ -112,6 +112,7 @@ func (c *Checker) treeRecord(rec *session.Record) {
 	c.opening(n, rec)
 	c.noteCalls(rec, n)
 	c.noteGarbled(rec, n)
+	c.queueBehind(n)
 	if n.Typ == "user" && len(n.Blocks) == 0 && len(format.Field(rec, format.FieldToolResult)) > 0 && c.pieces.Size < evidence.MaxPieces { // an output was taken out of it
 		c.pieces.TakeTold(rec.Raw, rec.Pos.Line)
 	}
@@ -187,17 +188,7 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		c.snapshots[format.Decoded(rec, format.FieldMessageRef)] = true
 	case "queue-operation":
 		c.queued = append(format.Doubled(c.queued), queueRecord{finding.RefOf(rec), of})
-		switch op := string(format.Text(rec, format.FieldOperation)); {
-		case op == "enqueue":
-			if t := format.Decoded(rec, format.FieldPlainContent); t != "" && !evidence.AboutTask(t) {
-				c.echoes = append(format.Doubled(c.echoes), evidence.Echo{Told: t, Source: "the queue-operation record of this file", At: rec.Pos, When: format.MillisOf(format.Text(rec, format.FieldTimestamp)), Session: of})
-				if len(c.nodes) == 0 {
-					c.beside.Session.Take(rec, format.FieldSession)
-				}
-			}
-		case op != "dequeue" && len(c.echoes) > 0:
-			c.echoes[len(c.echoes)-1].Taken = true
-		}
+		c.queueOperation(rec, of)
 	case "api-request-blob":
 		words := evidence.PromptsOfBlob(format.Field(rec, format.FieldMessage))
 		c.proof.blob(rec, words)

@@ -36,7 +36,7 @@ type recordTree struct {
 	firstPrompt   *node                         // of the file
 	foreignPrompt *node                         // see foreign; once it is asked for
 	foreignKnown  bool
-	waiting       *node     // the last prompt of the session, which hist has restored from the queue in which it waited
+	waiting       *node     // the first of the prompts with which the session ends, which hist has restored from the queue in which they waited
 	lastCopied    *node     // the message whose copy comes last in the file
 	linked        bool      // the children of all records are known
 	parentsBehind bool      // some record's parent stands behind it in the file
@@ -64,8 +64,9 @@ type sideRecords struct {
 	warmUps   int                    // the prompts with which a client has tried its sub-agents when it started
 	snapshots map[string]bool        // the prompts for which the client has kept files
 	queued    []queueRecord          // where prompts are announced
-	sessions  []string               // the sessions that wrote bookkeeping, the newest last
-	rewinds   []session.Pos          // where the client has noted a rewind
+	queue     queue
+	sessions  []string      // the sessions that wrote bookkeeping, the newest last
+	rewinds   []session.Pos // where the client has noted a rewind
 }
 
 // brokenLines are the lines in which the normalizer found something wrong.

@@ -20,44 +20,56 @@ func (c *Checker) lostLastPrompt() bool {
 	return i >= 0 && c.askedAgain(&c.echoes[i], c.leafAt, finding.Before)
 }
 
-// lostPromptAtEnd restores the last prompt from the record that announces it, if nothing of its turn follows there, or only the
-// beginning of one record.
+// lostPromptAtEnd restores the prompts that waited for the end of a turn when the client was stopped, and the last prompt from the record
+// that announces it, if nothing of its turn follows there, or only the beginning of one record.
 func (c *Checker) lostPromptAtEnd() {
-	where := c.begun
-	if last, told := c.lastLink(), len(c.queued)-1; where.Pos.Line == 0 && last != nil && told >= 0 && last.Pos().Less(c.queued[told].Pos) {
-		where = c.queued[told].Ref
-	}
-	if where.Pos.Line == 0 || c.opts.Live {
+	last := c.lastLink()
+	if last == nil || c.opts.Live {
 		return
+	}
+	where := c.begun
+	if where.Pos.Line == 0 {
+		where = last.Ref()
+		if told := len(c.queued) - 1; told >= 0 && where.Pos.Less(c.queued[told].Pos) {
+			where = c.queued[told].Ref
+		}
 	}
 	i := c.echoFrom(where.Pos.Line+1) - 1
 	for i > 0 && c.echoes[i].Late { // the prompt is told once more at the end of its turn
 		i--
 	}
-	if i >= 0 && !c.echoes[i].Late && !c.echoes[i].Taken {
-		if c.askedAgain(&c.echoes[i], where, finding.After) {
+	for k := range c.echoes {
+		if e := &c.echoes[k]; (e.Waits || k == i && !e.Late && !e.Taken) && c.askedAgain(e, where, finding.After) && c.waiting == nil {
 			c.waiting = c.added[len(c.added)-1]
 		}
 	}
 }
 
-// askedAgain restores a prompt beside its echo, and reports that at a given place. It does so only if no record of the tree
-// follows the echo, and none of the last prompts has the same words.
+// askedAgain restores a prompt from its echo, and reports that at a given place. It does so only if the prompt waited, or no record of the
+// tree follows the echo, and none of the last prompts has the same words.
 func (c *Checker) askedAgain(e *evidence.Echo, where finding.Ref, op finding.Op) bool {
 	last := c.lastLink()
 	words := e.Words()
-	if last == nil || !last.Pos().Less(e.At) || !typed(words) || c.saidLately(words) {
+	if last == nil || !e.Waits && !last.Pos().Less(e.At) || !typed(words) || c.saidLately(words) {
 		return false
 	}
 	tip := c.tipOf(c.leaf)
-	d := usual(last, faults.LostPrompt, "the last prompt is not in the file: the client does not know that it was asked").anyway()
+	what := "the last prompt"
+	if e.Waits {
+		what = "a prompt that waited for the end of a turn"
+	}
+	d := usual(last, faults.LostPrompt, what+" is not in the file: the client does not know that it was asked").anyway()
 	d.Source = e.Source
 	if tip == nil || !c.chosen(d) {
 		return false
 	}
+	at := e.At
+	if at.Less(last.Pos()) {
+		at = where.Pos
+	}
 	d.Pos, d.Offset = where.Pos, where.Offset
 	m := format.Made{UUID: format.NewID("prompt", tip.UUID, words), Parent: tip.UUID, When: c.afterAll(), Typ: "user", Message: format.Object{"role": "user", "content": words}}
-	n := c.insert(c.add(d), m, &node{Place: format.PlaceOf(finding.Ref{Pos: e.At}), index: last.index}, op)
+	n := c.insert(c.add(d), m, &node{Place: format.PlaceOf(finding.Ref{Pos: at}), index: last.index}, op)
 	c.pointAt(d, n, false)
 	return true
 }

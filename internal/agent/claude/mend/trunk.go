@@ -140,6 +140,22 @@ func (f *fork) goesOn(prompt *node) bool {
 	return slices.ContainsFunc(f.winner.IDs(content.BlockResult), func(id string) bool { return f.at.Says(content.BlockCall, id) })
 }
 
+// waited says whether a prompt waited while a tool ran that the user then interrupted: 2.1.332 hangs it on the call, beside the output, and
+// what follows on the output, although its request holds both.
+func (f *fork) waited(prompt *node) bool {
+	return f.winner != nil && !prompt.AsksNothing && !prompt.Meta && f.goesOn(prompt)
+}
+
+// answerBelow is the first answer on the trunk behind a part of another; nil if there is none.
+func (t *trunk) answerBelow(part *node) (answer *node) {
+	for p := t.tip; p != nil && p != part; p = p.up {
+		if p.Role == content.RoleAssistant && p.Sent() && !p.Filler && p.Msg != part.Msg {
+			answer = p
+		}
+	}
+	return answer
+}
+
 // firstSaid is the first message of a branch, past what the client added where it begins; the branch's head if there is none.
 func firstSaid(head *node) *node {
 	for steps := 0; head.Role == content.RoleLink && head.first != nil && head.many == 1 && steps < maxSiblings; steps++ {

@@ -98,14 +98,16 @@ func (c *Checker) closeCall(n *node, id string) *node {
 	return m
 }
 
-// waitBehind gives a prompt that hist has restored a time behind that of the output after which it comes.
+// waitBehind gives a prompt that hist has restored, and those that waited behind it, a time behind that of the output after which they come.
 func (c *Checker) waitBehind(prompt, output *node) {
 	if output.When == 0 || prompt.When > output.When {
 		return
 	}
-	prompt.new.When = c.afterAll()
-	prompt.When = prompt.new.When
-	prompt.edit.in.Edits[prompt.edit.at].New.Literal = prompt.new.JSON(c.beside)
+	for ; prompt != nil && prompt.new != nil; prompt = prompt.first {
+		prompt.new.When = c.afterAll()
+		prompt.When = prompt.new.When
+		prompt.edit.in.Edits[prompt.edit.at].New.Literal = prompt.new.JSON(c.beside)
+	}
 }
 
 // closed is a record with calls, of which some have been closed: its other calls are closed behind them.
