@@ -27,6 +27,9 @@ func (c *Checker) lostPromptAtEnd() {
 	if last == nil || c.opts.Live {
 		return
 	}
+	if c.queue.along < 0 {
+		c.emptyQueue()
+	}
 	where := c.begun
 	if where.Pos.Line == 0 {
 		where = last.Ref()

@@ -34,7 +34,7 @@ func (c *Checker) lostPromptBefore(id string, children []*node, p *node) bool {
 	}
 	d := c.find(n, faults.LostPrompt, "the prompt that this answers is not in the file: the client forgets it and everything above")
 	d.Fix, d.Lost = finding.StandIn, 1
-	if p == nil {
+	if overLinks(p) == nil {
 		d.Message = "the first prompt is not in the file: the client begins without it"
 	}
 	if c.restored(d, id, p, n) {
@@ -75,7 +75,7 @@ func (c *Checker) promptStood(id string, p, n *node) bool {
 	case n.Role == content.RoleUser:
 		return false
 	case before == nil: // else a record is missing among those that the client adds to the first prompt
-		return p == nil || p.Attachment == ""
+		return p == nil || p.Attachment == "" || p.AtStart
 	case before.Role != content.RoleAssistant || before.Msg == n.Msg && n.Msg != "" || before.Filler && n.Role == content.RoleLink:
 		return false
 	}
@@ -140,7 +140,7 @@ type told struct {
 // p if the request shows that the user had gone back.
 func (c *Checker) promptBetween(p, n *node) (told, *node) {
 	from := int64(0)
-	if p != nil {
+	if overLinks(p) != nil { // a prompt from a pipe is announced in front of what hooks do at the start
 		from = p.Pos().Line
 	}
 	if c.earlierAnswer(n) {

@@ -13,8 +13,9 @@ import (
 // one that has waited longest, or takes one out by its words: to send it along with an output, or because the user wants it back (2.1.332,
 // measured).
 type queue struct {
-	waiting      []int // places among the echoes; wordless for a prompt whose words are not recorded
-	begun, along int   // so many have left it, and stand nowhere yet
+	waiting []int // places among the echoes; wordless for a prompt whose words are not recorded
+	begun   int   // so many have left it for a turn, and stand nowhere yet
+	along   int   // how many more were taken out by their words than were sent along; less than 0 if what was noted is lost
 }
 
 const (
@@ -69,19 +70,19 @@ func (c *Checker) outOfQueue(at int) *evidence.Echo {
 
 // queueBehind empties the queue where a prompt was asked that has not been in it: no other waited any more, or what was noted is lost.
 func (c *Checker) queueBehind(n *node) {
-	left := &c.queue.along
+	q := &c.queue
 	switch {
 	case n.Side || n.AsksNothing || n.Meta || n.Summary:
-		return
+	case n.Role == content.RoleLink && n.Attachment == "queued_command":
+		q.along--
+	case n.IsPrompt() && q.begun > 0:
+		q.begun--
 	case n.IsPrompt():
-		left = &c.queue.begun
-	case n.Role != content.RoleLink || n.Attachment != "queued_command":
-		return
+		c.emptyQueue()
 	}
-	if *left > 0 {
-		*left--
-		return
-	}
+}
+
+func (c *Checker) emptyQueue() {
 	for len(c.queue.waiting) > 0 {
 		c.outOfQueue(0)
 	}
