@@ -10,22 +10,24 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
+// searchPrefix is how the ids of the provider's own searches begin.
+const searchPrefix = "ws_"
+
 // ShowsSearch is the report's name for an event that shows one of the provider's searches, "" if it is not one. The item
-// follows directly (measured with 0.137.0 to 0.169.0: 54 searches without an exception).
+// follows directly (measured with 0.137.0 to 0.169.0: 54 searches without an exception). A search that the client makes has the id of
+// the call that asked for it, of the model's or of a script's, and the model gets its result from that call: no item is written of it.
 func ShowsSearch(rec *session.Record) string {
+	name := ""
 	switch {
 	case rec.Type == "event_msg/item_completed" && string(Text(rec, FieldItemType)) == "WebSearch":
-		return "item_completed WebSearch"
+		name = "item_completed WebSearch"
 	case rec.Type == "event_msg" && string(Text(rec, FieldPayloadType)) == "web_search_end":
-		return "web_search_end"
+		name = "web_search_end"
 	}
-	return ""
-}
-
-// ScriptSearch says whether an event shows a search that a script made. The model gets its result from the script, and the client
-// writes no item of it.
-func ScriptSearch(rec *session.Record) bool {
-	return ShowsSearch(rec) != "" && strings.HasPrefix(SearchID(rec.Raw), nestedPrefix)
+	if name != "" && !strings.HasPrefix(SearchID(rec.Raw), searchPrefix) {
+		return ""
+	}
+	return name
 }
 
 // IsSearch says whether a record is the item of such a search.

@@ -54,9 +54,6 @@ func (c *searchChecker) Record(rec *session.Record) {
 	}
 	c.shown = nil
 	name := codex.ShowsSearch(rec)
-	if name != "" && codex.ScriptSearch(rec) {
-		return
-	}
 	if c.review.see(rec); name == "" || c.review.open || c.run.prefix.here {
 		return
 	}
