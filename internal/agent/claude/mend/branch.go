@@ -99,7 +99,7 @@ func (c *Checker) branchEnd(n *node) (last *node, answered bool) {
 
 // behind makes one branch follow the other, and returns the tip of the result.
 func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
-	fork, tip := t.forkOf(head), t.tip
+	fork, tip := c.forkOf(t, head), t.tip
 	winner := fork.winner
 	if c.sameCalls(tip, head.up) { // the client sends both outputs anyway: it only has to begin at the right end
 		c.pointAt(d, end, false)
@@ -166,6 +166,15 @@ func (c *Checker) behindMark(fork *fork, end *node) *node {
 		}
 	}
 	return nil
+}
+
+// forkOf is where a branch leaves the trunk. Of parallel calls, the outputs on both ways are sent: the ways part behind them.
+func (c *Checker) forkOf(t *trunk, head *node) *fork {
+	f := t.forkOf(head)
+	for steps := 0; f.winner != nil && head.up != nil && c.sameCalls(f.winner, head.up) && steps < maxSiblings; steps++ {
+		f = t.forks[f.winner]
+	}
+	return f
 }
 
 // sameCalls says whether two records are outputs of calls that one answer made at once.

@@ -55,7 +55,7 @@ var fateTests = []func(*Checker, *sideBranch) fate{
 
 // leftOnPurpose says whether the branch from head to end was left on purpose.
 func (c *Checker) leftOnPurpose(head, end *node, t *trunk) bool {
-	b := &sideBranch{head: head, end: end, trunk: t, fork: t.forkOf(head)}
+	b := &sideBranch{head: head, end: end, trunk: t, fork: c.forkOf(t, head)}
 	b.rival = b.fork.winner
 	if b.rival != nil {
 		b.prompt = t.asked(b.rival)
