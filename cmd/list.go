@@ -17,6 +17,7 @@ import (
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/timeline"
+	"github.com/hist-cli/hist/internal/walk"
 )
 
 func listCommand(e *env) *cli.Command {
@@ -49,6 +50,7 @@ type wanted struct {
 }
 
 func (e *env) list(c *cli.Context) error {
+	c.Context = walk.Remember(c.Context)
 	want, err := wantedOf(c, time.Now())
 	if err != nil {
 		return err

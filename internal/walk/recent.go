@@ -11,8 +11,9 @@ import (
 // Recent remembers for a moment what is in directories, for a run that walks over a home and then asks about its directories
 // again. It may be used by several goroutines. A nil Recent remembers nothing.
 type Recent struct {
-	mu    sync.Mutex
-	known map[string]listed
+	mu     sync.Mutex
+	known  map[string]listed
+	worked map[string]func() any
 }
 
 // listed is what a directory held.
@@ -57,6 +58,34 @@ func (r *Recent) ReadDir(path string) ([]fs.DirEntry, error) {
 	}
 	r.known[path] = l
 	return l.entries, l.err
+}
+
+// Once is what is worked out from directories. It is not done again within a moment, or within several times as long as it takes.
+func (r *Recent) Once(key string, work func() any) any {
+	if r == nil {
+		return work()
+	}
+	r.mu.Lock()
+	once := r.worked[key]
+	if once == nil {
+		once = sync.OnceValue(func() any {
+			begun := time.Now()
+			defer func() {
+				time.AfterFunc(max(moment, 8*time.Since(begun)), func() {
+					r.mu.Lock()
+					defer r.mu.Unlock()
+					delete(r.worked, key)
+				})
+			}()
+			return work()
+		})
+		if r.worked == nil {
+			r.worked = map[string]func() any{}
+		}
+		r.worked[key] = once
+	}
+	r.mu.Unlock()
+	return once()
 }
 
 // Knows says whether a directory need not be read for ReadDir.

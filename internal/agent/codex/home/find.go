@@ -30,12 +30,9 @@ func Find(ctx context.Context, home, id string) ([]string, error) {
 	if !isIDPrefix(want) || len(strings.ReplaceAll(want, "-", "")) < minPrefix {
 		return nil, fmt.Errorf("%q: %w: expected a UUID or at least its first %d digits", id, agent.ErrBadID, minPrefix)
 	}
-	hits, others, unread, err := find(ctx, home, want)
+	hits, unread, err := find(ctx, home, want)
 	if err != nil {
 		return nil, fmt.Errorf("looking for session %s: %w", id, err)
-	}
-	if len(hits) == 0 {
-		hits = byHeader(ctx, others, want)
 	}
 	if several := newestOfEach(hits); len(several) > 1 {
 		return nil, &agent.AmbiguousError{ID: id, Paths: several}
@@ -78,39 +75,87 @@ type hit struct {
 	path string
 }
 
-// find walks over the sessions of a home. others are files whose names the client does not see; unread is why something in the
-// home could not be looked at, nil if nothing.
-func find(ctx context.Context, home, prefix string) (hits []hit, others []string, unread, err error) {
+// find looks for the files of a thread, or of those whose ids begin so. unread is why something in the home could not be looked at, nil if
+// nothing. A run over many sessions asks for the parents of many: it walks over the home for all of them at once.
+func find(ctx context.Context, home, prefix string) (hits []hit, unread, err error) {
+	recent, of := walk.RecentOf(ctx), prefix
+	if recent != nil && IsID(prefix) {
+		of = ""
+	} else {
+		recent = nil
+	}
+	named := recent.Once("names of "+home, func() any { return namesIn(ctx, home, of) }).(*names)
+	if hits = named.hits(prefix); len(hits) == 0 && named.err == nil {
+		hits = recent.Once("headers of "+home, func() any { return byHeader(ctx, named.others, of) }).(*names).hits(prefix)
+	}
+	return hits, named.unread, named.err
+}
+
+// names are the files of threads in a home.
+type names struct {
+	of          map[string][]hit // by thread
+	list        []string         // the threads, in the order of the walk
+	others      []string         // files whose names the client does not see
+	unread, err error
+}
+
+func (n *names) add(h hit) {
+	if n.of == nil {
+		n.of = map[string][]hit{}
+	}
+	if n.of[h.name.ThreadID] == nil {
+		n.list = append(n.list, h.name.ThreadID)
+	}
+	n.of[h.name.ThreadID] = append(n.of[h.name.ThreadID], h)
+}
+
+// hits are the files of the threads whose ids begin so.
+func (n *names) hits(prefix string) (hits []hit) {
+	if IsID(prefix) {
+		return slices.Clone(n.of[prefix])
+	}
+	for _, id := range n.list {
+		if strings.HasPrefix(id, prefix) {
+			hits = append(hits, n.of[id]...)
+		}
+	}
+	return hits
+}
+
+// namesIn walks over the sessions of a home.
+func namesIn(ctx context.Context, home, prefix string) *names {
+	named := &names{}
 	for _, root := range Sessions(home) {
-		err = walk.Walk(ctx, root, func(e walk.Entry) error {
+		err := walk.Walk(ctx, root, func(e walk.Entry) error {
 			if e.Err != nil {
-				unread = cmp.Or(unread, fmt.Errorf("%s: %w", e.Path, walk.Denied(e.Path, e.Err)))
+				named.unread = cmp.Or(named.unread, fmt.Errorf("%s: %w", e.Path, walk.Denied(e.Path, e.Err)))
 				return nil
 			}
 			switch n, ok := ParseName(filepath.Base(e.Path)); {
 			case e.Hidden:
 			case !ok:
-				others = append(others, e.Path)
+				named.others = append(named.others, e.Path)
 			case strings.HasPrefix(n.ThreadID, prefix):
-				hits = append(hits, hit{n, e.Path})
+				named.add(hit{n, e.Path})
 			}
 			return nil
 		})
 		if err != nil {
-			return nil, nil, nil, err
+			return &names{err: err}
 		}
 	}
-	return hits, others, unread, nil
+	return named
 }
 
 // maxHeader is how much of a file is read to learn its id, in bytes: in a header, the id comes first.
 const maxHeader = 64 << 10
 
 // byHeader are those of some files whose header has an id that begins so.
-func byHeader(ctx context.Context, paths []string, prefix string) (hits []hit) {
+func byHeader(ctx context.Context, paths []string, prefix string) *names {
+	named := &names{}
 	for _, path := range paths {
 		if ctx.Err() != nil {
-			return hits
+			return named
 		}
 		head, err := source.Head(ctx, path, maxHeader)
 		if err != nil {
@@ -119,10 +164,10 @@ func byHeader(ctx context.Context, paths []string, prefix string) (hits []hit) {
 		line, _, _ := bytes.Cut(head, []byte("\n"))
 		id := strings.ToLower(gjson.GetBytes(line, "payload.id").String())
 		if gjson.GetBytes(line, "type").String() == "session_meta" && IsID(id) && strings.HasPrefix(id, prefix) {
-			hits = append(hits, hit{FileName{ThreadID: id, RolloutID: filepath.Base(path)}, path})
+			named.add(hit{FileName{ThreadID: id, RolloutID: filepath.Base(path)}, path})
 		}
 	}
-	return hits
+	return named
 }
 
 // newestOfEach are the files with the newest name, one of each thread, the newest thread first; hits are in the order of names.

@@ -5,14 +5,33 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/testkit/testfile"
+	"github.com/hist-cli/hist/internal/walk"
 )
 
 var ctx = context.Background()
+
+// TestFindMany: a run over many sessions walks over the home once for the parents of all.
+func TestFindMany(t *testing.T) {
+	root := testfile.Tree(t, "sessions/2026/11/20/rollout-2026-11-20T10-00-00-"+idA+".jsonl", "sessions/notes.jsonl")
+	many := walk.Remember(ctx)
+	for _, id := range []string{idA, idB} {
+		if _, err := Find(many, root, id); err != nil && !errors.Is(err, agent.ErrNoSession) {
+			t.Fatal(err)
+		}
+	}
+	for _, what := range []string{"names of ", "headers of "} {
+		walk.RecentOf(many).Once(what+root, func() any {
+			t.Errorf("%sthe home are asked for each time", what)
+			return nil
+		})
+	}
+}
 
 func TestFind(t *testing.T) {
 	const day = "sessions/2026/11/20/"
@@ -44,6 +63,9 @@ func TestFind(t *testing.T) {
 		{"ffffffff", nil, agent.ErrNoSession},
 	} {
 		got, err := Find(ctx, root, c.id)
+		if again, err := Find(walk.Remember(ctx), root, c.id); !errors.Is(err, c.err) || !slices.Equal(again, got) {
+			t.Errorf("%q in a run over many: %v, %v", c.id, again, err)
+		}
 		if !errors.Is(err, c.err) || (err == nil) != (c.err == nil) {
 			t.Errorf("%q: %v", c.id, err)
 		}
