@@ -43,6 +43,10 @@ func (f *Normalizer) reportTorn(p piece) {
 		fault.Impact = finding.Shows
 		return
 	}
+	if ofMerge(p.raw) {
+		f.report(BadJSON, 0, finding.Exact, "the line is a mark of git, which it sets where two states of the file differ: the client skips it, and nothing is lost with it").Impact = finding.Notes
+		return
+	}
 	fix := finding.SetAside
 	what := "no record can be made of it"
 	if p.torn {
@@ -56,6 +60,16 @@ func (f *Normalizer) reportTorn(p piece) {
 		return
 	}
 	f.report(BadJSON, 0, fix, "the line is not a record: the client drops it; "+what)
+}
+
+// ofMerge says whether a line is one of the marks that git sets around what differs, where a merge could not be made.
+func ofMerge(line []byte) bool {
+	const length = 7
+	line = bytes.TrimSuffix(line, []byte("\r"))
+	if len(line) < length || !bytes.Contains([]byte("<=>|"), line[:1]) || bytes.Count(line[:length], line[:1]) != length {
+		return false
+	}
+	return len(line) == length || line[length] == ' ' && line[0] != '='
 }
 
 // atTail says whether nothing but blank lines and NULs follow the line in hand.
