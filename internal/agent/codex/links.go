@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"regexp"
 	"strconv"
 
 	"github.com/tidwall/gjson"
@@ -36,6 +37,14 @@ func SkipsUnread(version string) bool { return Before(version, 0, 146) && !Befor
 func fractional(line []byte) bool {
 	return bytes.Contains(line, []byte(`"token_count"`)) && HasFraction([]byte(gjson.GetBytes(line, "payload.rate_limits").Raw))
 }
+
+// UnreadTokens says whether a token count holds a fraction where the newest client reads whole numbers, which is everywhere but in used_percent:
+// it then skips the record, and the ordinal does not count (measured with 0.171.0).
+func UnreadTokens(line []byte) bool {
+	return HasFraction(usedPercent.ReplaceAll([]byte(gjson.GetBytes(line, "payload").Raw), nil))
+}
+
+var usedPercent = regexp.MustCompile(`"used_percent":\s*[0-9.]+`)
 
 // HasFraction says whether valid JSON holds a number with a decimal point.
 func HasFraction(raw []byte) bool {

@@ -157,7 +157,10 @@ func (c *headerChecker) learn(rec *session.Record) {
 		if c.lowest == 0 && !putInFront(rec) {
 			c.lowest = rec.Ordinal.Value
 		}
-		c.ordinals, c.final = true, rec.Ordinal
+		c.ordinals = true
+		if c.run.header.SubagentStart == 0 || rec.Type != "event_msg/token_count" || !codex.UnreadTokens(rec.Raw) {
+			c.final = rec.Ordinal
+		}
 		if c.line == nil {
 			c.run.paginated = true // until a header says otherwise
 		}
@@ -234,7 +237,7 @@ func (c *headerChecker) boundary(behind bool) bool {
 		finding.Edit{At: c.at.Pos, Op: finding.Splice, Cuts: []finding.Cut{cut}})
 	if behind {
 		f.Impact = finding.Blocks
-		f.Message = fmt.Sprintf("the header says that this sub-agent's own history begins with ordinal %d, but its first turn began before, and the file ends with %d: the client refuses it as incomplete", c.run.header.SubagentStart, c.final.Value)
+		f.Message = fmt.Sprintf("the header says that this sub-agent's own history begins with ordinal %d, but its first turn began before, and what the client reads of the file ends with %d: the client refuses it as incomplete", c.run.header.SubagentStart, c.final.Value)
 	}
 	c.run.Report(f)
 	return true
