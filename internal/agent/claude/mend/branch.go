@@ -2,6 +2,7 @@ package mend
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
@@ -67,7 +68,13 @@ func (c *Checker) lostBranch(sent *nodeSet, t *trunk) (head, end *node) {
 		return nil, nil
 	}
 	for _, n := range c.all() {
-		if n.Side || sent.has(n) || n.dropped != nil || n.branchDone || n.up == nil || !sent.has(n.up) || n.Role == content.RoleResult {
+		if n.Side || sent.has(n) || n.dropped != nil || n.branchDone || n.up == nil || !sent.has(n.up) {
+			continue
+		}
+		if n.Role == content.RoleResult {
+			if outputBeside(n) {
+				return n, n
+			}
 			continue
 		}
 		last, answered := c.branchEnd(n)
@@ -77,6 +84,13 @@ func (c *Checker) lostBranch(sent *nodeSet, t *trunk) (head, end *node) {
 		n.branchDone = true
 	}
 	return nil, nil
+}
+
+// outputBeside says whether an output hangs on a call of an answer without an id, and nothing hangs on it: the client finds the outputs of
+// parallel calls that are beside its way by that id alone.
+func outputBeside(n *node) bool {
+	return n.Role == content.RoleResult && n.first == nil && n.up != nil && n.up.Role == content.RoleAssistant && n.up.Msg == "" &&
+		slices.ContainsFunc(n.IDs(content.BlockResult), func(id string) bool { return n.up.Says(content.BlockCall, id) })
 }
 
 // branchEnd is the last record below another one, and whether the model has answered on the way there.
@@ -113,15 +127,20 @@ func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
 		c.hang(head, tip, d)
 		return end
 	}
-	if fork.waited(head) && !answered(head, end) {
-		answer := t.answerBelow(fork.at)
-		if answer == nil {
-			c.hang(head, tip, d)
-			return end
-		}
-		c.hang(head, answer.up, d)
-		c.hang(answer, end, d)
+	switch { // outputs of an answer without an id stand right behind their calls, or the client pairs the last of them only
+	case outputBeside(head):
+		c.hang(fork.next, end, d)
 		return tip
+	case fork.parted(head):
+		c.hang(head, fork.winner, d)
+		return c.goesOnBehind(d, t.forks[fork.winner].next, end, tip)
+	case fork.waited(head) && !answered(head, end):
+		answer := t.answerBelow(fork.at)
+		if answer != nil {
+			tip = answer.up
+		}
+		c.hang(head, tip, d)
+		return c.goesOnBehind(d, answer, end, t.tip)
 	}
 	var next *node // the first prompt of the sent side that was written after the branch had ended
 	for p := tip; p != nil && p != fork.at; p = p.up {
@@ -149,6 +168,15 @@ func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
 	}
 	c.hang(head, tip, d)
 	return end
+}
+
+// goesOnBehind hangs what follows on the trunk, if anything does, on the end of a branch, and returns the tip of the result.
+func (c *Checker) goesOnBehind(d *draft, next, end, tip *node) *node {
+	if next == nil {
+		return end
+	}
+	c.hang(next, end, d)
+	return tip
 }
 
 // behindMark is the record that should be above a prompt or an answer that hangs on the wrong side of a compaction: its parent

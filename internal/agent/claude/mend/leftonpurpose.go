@@ -190,7 +190,7 @@ func byPlace(c *Checker, b *sideBranch) fate {
 	middleOfTurn := b.rival.IsPrompt() && !ownPrompt && b.fork.inTurn
 	middleOfAnswer := !ownPrompt && b.fork.inAnswer() && !c.unfinishedAnswer(b.head, b.end)
 	besideSummary := b.fork.at.Role == content.RoleBoundary && b.head.Summary && !b.rival.Summary && !c.rewritten(b.rival)
-	return lostIf(besideSummary || middleOfTurn || middleOfAnswer || b.fork.toldLate(b.end) || b.fork.skipsAnswer(b.trunk, b.head, b.end) || b.fork.goesOn(b.head))
+	return lostIf(besideSummary || middleOfTurn || middleOfAnswer || b.fork.toldLate(b.end) || b.fork.skipsAnswer(b.trunk, b.head, b.end) || b.fork.goesOn(b.head) || b.fork.parted(b.head))
 }
 
 // rewritten says whether the user went back to the summary of a compaction, which a terminal lists among the prompts, and changed it

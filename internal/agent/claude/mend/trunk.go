@@ -146,6 +146,13 @@ func (f *fork) waited(prompt *node) bool {
 	return f.winner != nil && !prompt.AsksNothing && !prompt.Meta && f.goesOn(prompt)
 }
 
+// parted says whether a branch begins with a further call of an answer that made several, and the trunk goes on with the output of the one
+// before. Without the answer's id, the client does not find the others (2.1.332, measured).
+func (f *fork) parted(head *node) bool {
+	return head.Role == content.RoleAssistant && head.Msg == "" && f.at == head.up && f.at.Role == content.RoleAssistant && f.at.Msg == "" && f.winner != nil &&
+		slices.ContainsFunc(f.winner.IDs(content.BlockResult), func(id string) bool { return f.at.Says(content.BlockCall, id) })
+}
+
 // answerBelow is the first answer on the trunk behind a part of another; nil if there is none.
 func (t *trunk) answerBelow(part *node) (answer *node) {
 	for p := t.tip; p != nil && p != part; p = p.up {

@@ -329,7 +329,8 @@ func (r *reading) under(i, top int) bool {
 	return false
 }
 
-// collect adds the other parts of the answers on the way, and the outputs of their calls, wherever they hang.
+// collect adds the other parts of the answers on the way, and the outputs of their calls, wherever they hang. Those of an answer without an id
+// it does not find (2.1.332, measured).
 func (r *reading) collect(sent *Way) {
 	n := r.s.Records
 	off := func(role Role) func(int) bool {
@@ -354,7 +355,7 @@ func (r *reading) collect(sent *Way) {
 	}
 	calls := map[string]bool{}
 	for i := range n {
-		if sent.On[i] && n[i].Asks {
+		if sent.On[i] && n[i].Asks && r.s.Answer(i) != "" {
 			for id := range r.s.Calls(i) {
 				calls[id] = true
 			}
