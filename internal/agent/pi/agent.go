@@ -43,11 +43,14 @@ func always(string) bool { return true }
 
 // claims recognises a session by its header, or by records that only this client writes. Its name is no sign of its own.
 func claims(_ string, head []byte) bool {
-	return bytes.Contains(head, []byte(`{"type":"session",`)) && bytes.Contains(head, []byte(`"timestamp":`)) || marks.Match(head)
+	return header.Match(head) && bytes.Contains(head, []byte(`"timestamp":`)) || marks.Match(head)
 }
 
-// marks is how a record begins. In a text, its quotes would be escaped.
-var marks = regexp.MustCompile(`\{"type":"(?:message|model_change|thinking_level_change|compaction|session_info|branch_summary|label)",(?:"id":"[0-9A-Za-z-]+","parentId":|"timestamp":"[^"]*","(?:message|provider|thinkingLevel)":)`)
+// header and marks are how records begin, also where a script has put spaces into them. In a text, their quotes would be escaped.
+var (
+	header = regexp.MustCompile(`\{ ?"type": ?"session",`)
+	marks  = regexp.MustCompile(`\{ ?"type": ?"(?:message|model_change|thinking_level_change|compaction|session_info|branch_summary|label)", ?(?:"id": ?"[0-9A-Za-z-]+", ?"parentId":|"timestamp": ?"[^"]*", ?"(?:message|provider|thinkingLevel)":)`)
+)
 
 // fileName is the client's own form: the time, and an id that is a UUID or a text that the user gave.
 var fileName = regexp.MustCompile(`^(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)-\d{3}Z_([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\.jsonl$`)

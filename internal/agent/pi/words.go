@@ -46,7 +46,7 @@ func parts(rec *session.Record) (list []session.Record) {
 }
 
 // failed finds the end of an answer that is not sent.
-var failed = regexp.MustCompile(`"stopReason":"(?:error|aborted)"`)
+var failed = regexp.MustCompile(`"stopReason": ?"(?:error|aborted)"`)
 
 // callIn is the call that a record stands for, of those of its answer.
 func callIn(rec *session.Record) gjson.Result {

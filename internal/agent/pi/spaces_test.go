@@ -1,0 +1,43 @@
+package pi_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/timeline"
+)
+
+// spaced is a session into which a script has put spaces, as the JSON of many programs has them.
+func spaced(text []byte) []byte {
+	return regexp.MustCompile(`([{,])"([a-zA-Z]+)":`).ReplaceAll(text, []byte(`$1 "$2": `))
+}
+
+// TestSpaces: such a session is pi's, whatever its name, and its last turn went as it did.
+func TestSpaces(t *testing.T) {
+	_, text := recording(t, "1.5.2", "http_500_retry")
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	if err := os.WriteFile(path, spaced(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g, err := glance.Look(t.Context(), path, glance.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.Agent.Name != "pi" || g.Turn.State != timeline.Failed {
+		t.Errorf("it is of %s, its last turn %s", g.Agent.Name, g.Turn.State)
+	}
+}
+
+// TestSpacesRealClient: the real client sends the same of it.
+func TestSpacesRealClient(t *testing.T) {
+	c := newClient(t, "1.5.2")
+	_, text := recording(t, "1.5.2", "parallel")
+	plain, _ := c.resume(t, text)
+	if other, said := c.resume(t, spaced(text)); len(items(plain)) == 0 || !slices.Equal(items(plain), items(other)) {
+		t.Errorf("%d and %d items: %s", len(items(plain)), len(items(other)), said)
+	}
+}
