@@ -184,6 +184,7 @@ func TestPlaceholderBesideTheHistory(t *testing.T) {
 		"codex/rules/no-header/bad":                           "records of it are missing",
 		"codex/rules/bad-arguments/bad-no-json":               "some of it is lost",
 		"codex/rules/lone-surrogate/bad":                      "some of it is lost",
+		"claude/rules/lost-prompt/bad-counted-more":           "records of it are missing",
 		"claude/rules/missing-time/bad":                       "all 8 known items",
 		"claude/rules/wrong-leaf/bad-ahead-of-time":           "all 6 known items",
 		"claude/rules/duplicate-record/bad-behind-a-lost-end": "all 8 known items",

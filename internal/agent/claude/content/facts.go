@@ -232,6 +232,11 @@ func (n *Facts) Read(rec *session.Record, before *Facts, with *Tools) {
 	model := format.Text(rec, format.FieldModel)
 	n.Foreign = len(model) > 0 && model[0] != '<' && !bytes.Contains(model, []byte("claude"))
 	n.Over = n.saysOver(rec)
+	if n.Over && n.Typ == "system" {
+		if counted := gjson.GetBytes(rec.Raw, "messageCount").Int(); counted > 0 {
+			n.Own().Counted = counted
+		}
+	}
 	n.setRole(rec)
 	if n.HasMessage() {
 		n.readMessage(rec, with)

@@ -7,6 +7,7 @@ import (
 // Rare are facts that few records have. Read them as the record's own, but call own before you write one.
 type Rare struct {
 	Ref2      string // logicalParentUuid of a boundary
+	Counted   int64  // how many records of the tree the client counted at the end of a turn, from the last compaction on
 	Faults    []Fault
 	Pictures  int                 // images in the message
 	NoSuch    string              // the name of a tool that the client says there is none of, as this output gives it

@@ -226,14 +226,16 @@ func (c *Checker) settle() {
 	}
 }
 
-// cutHead marks the findings that put a record in front of all others, if it is not known that the session began with it.
+// cutHead marks the findings that put a record in front of all others, if it is not known that the session began with it, and those
+// that put one in if the client has counted more than there are then.
 func (c *Checker) cutHead() {
+	more := len(c.added) > 0 && c.countedMore()
 	for _, n := range c.added {
 		wrote, in := n.new.UUID != "", n.edit.in // else the record is as another file has it
-		if in == nil || n.up != nil || n.Role == content.RoleBoundary || !wrote && n.Parent == "" {
-			continue
+		front := n.up == nil && n.Role != content.RoleBoundary && (wrote || n.Parent != "")
+		if in != nil && (more || front) {
+			in.Gap = more || !wrote || !c.beganWith(n)
 		}
-		in.Gap = !wrote || !c.beganWith(n)
 	}
 }
 
