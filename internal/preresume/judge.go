@@ -183,7 +183,11 @@ func (a *Answer) fine() string {
 		timeline.NoTurn: "nothing has been asked yet", timeline.Completed: "the last turn was answered", timeline.Interrupted: "the last turn was interrupted",
 		timeline.Open: "the last turn never ended", timeline.Running: "a turn is running", timeline.Unanswered: "the last prompt got no answer", timeline.Failed: "the last turn failed",
 	}[a.session.Turn.State]
-	if a.session.Turn.State == timeline.NoTurn && !a.session.Complete {
+	switch part := a.session.Agent.Part; {
+	case a.session.Turn.State != timeline.NoTurn:
+	case part != nil && part(a.Path): // its turns are no turns of the session's
+		text = "it is a sub-agent's part of this session"
+	case !a.session.Complete:
 		text = "nothing was asked in the part of it that was read"
 	}
 	if a.session.Turn.State == timeline.Completed && a.Prompt.Present && !a.Prompt.Answered {
