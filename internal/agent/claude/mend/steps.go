@@ -147,8 +147,9 @@ func (c *Checker) Counts(at session.Pos) bool {
 			}
 		}
 		for _, d := range c.found {
-			if (d.Rule == faults.ReusedUUID || d.Rule == faults.LostPrompt || d.about.sharesID || len(d.also) > 0) && d.Impact != finding.Notes {
-				c.sentLines[d.Pos.Line] = true // the client reads it instead of another record that is sent, or loses such a record because of it; or it tells of a lost one
+			unmended := d.always && d.Fix == finding.NoFix
+			if (d.Rule == faults.ReusedUUID || d.Rule == faults.LostPrompt || d.about.sharesID || len(d.also) > 0 || unmended) && d.Impact != finding.Notes {
+				c.sentLines[d.Pos.Line] = true // the client reads it instead of another record that is sent, or loses it or such a record because of it; or it tells of a lost one
 			}
 		}
 		c.leftLines = map[int64]bool{}
