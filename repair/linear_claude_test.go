@@ -25,6 +25,7 @@ var worstTrees = map[string]func(n int) string{
 	"records of another session": strangers,
 	"parents that are gone":      changed(says, func(i int, r *treeRecord) { r.parent = gone(i) }),
 	"jumps of the clock":         changed(says, jumps),
+	"parallel calls without ids": withoutIDs,
 	"one parent that is gone":    changed(says, func(i int, r *treeRecord) { r.parent = gone(0) }),
 	"calls that hang on what is gone": changed(works, func(i int, r *treeRecord) {
 		r.parent = gone(i)
@@ -473,6 +474,38 @@ func TestTooManyBranches(t *testing.T) {
 	}
 	if branches != 1 {
 		t.Errorf("%d findings of branches", branches)
+	}
+}
+
+// withoutIDs are turns with two calls in an answer that has no id, whose outputs hang each on its call.
+func withoutIDs(n int) string {
+	var text strings.Builder
+	add := func(i, parent int, role, content string) {
+		text.WriteString(treeRecord{uuid: id(i), parent: id(parent), role: role, msg: "none", content: content, second: i}.line())
+	}
+	for i := 0; i < n; i += 6 {
+		pears, plums := fmt.Sprint("toolu_pears", i), fmt.Sprint("toolu_plums", i)
+		add(i, i-1, "user", `"count"`)
+		add(i+1, i, "assistant", tellsCall(pears))
+		add(i+2, i+1, "assistant", tellsCall(plums))
+		add(i+3, i+2, "user", tellsOutput(plums))
+		add(i+4, i+1, "user", tellsOutput(pears))
+		add(i+5, i+4, "assistant", `[{"type":"text","text":"counted"}]`)
+	}
+	return strings.ReplaceAll(text.String(), `"id":"none",`, "")
+}
+
+// TestManyWithoutIDs: the parallel calls of all answers without an id are put in a line, however many there are.
+func TestManyWithoutIDs(t *testing.T) {
+	out, rep, err := repairText([]byte(withoutIDs(900)), "", Choice{})
+	if err != nil || rep.Unrepaired() {
+		t.Fatalf("%v, %+v", err, rep)
+	}
+	if found := listed(lintText(t, out, "")); strings.Contains(found, "lost-branch") {
+		t.Error("left after the repair:\n" + found)
+	}
+	if h := rep.History; h.After != 900 {
+		t.Errorf("history figures: %+v", h)
 	}
 }
 

@@ -25,21 +25,25 @@ func (c *Checker) branches() {
 			sent = func() *nodeSet { return c.reach(tip) }
 		}
 		t := c.trunkOf(tip)
-		head, end := c.lostBranch(sent(), t)
-		if head == nil {
+		lost := c.lostBranches(sent(), t)
+		if len(lost) == 0 {
 			return
 		}
-		d := c.find(head, faults.LostBranch, "two records have the same parent, and no rewind explains it: the client sends one branch only and forgets this one").anyway()
-		if round == maxBranches {
-			c.hangBack(c.found[found:])
-			c.leaf, c.pointed, c.found = leaf, pointed, c.found[:found+1]
-			first := c.found[found]
-			first.Edits, first.Fix = nil, finding.NoFix
-			first.Message = fmt.Sprintf("more than %d branches that nothing explains: the client sends one of them; --branch with a record's id chooses another", maxBranches)
-			return
+		for _, b := range lost {
+			d := c.find(b.head, faults.LostBranch, "two records have the same parent, and no rewind explains it: the client sends one branch only and forgets this one").anyway()
+			if round == maxBranches {
+				c.hangBack(c.found[found:])
+				c.leaf, c.pointed, c.found = leaf, pointed, c.found[:found+1]
+				first := c.found[found]
+				first.Edits, first.Fix = nil, finding.NoFix
+				first.Message = fmt.Sprintf("more than %d branches that nothing explains: the client sends one of them; --branch with a record's id chooses another", maxBranches)
+				return
+			}
+			b.head.branchDone = true
+			if end := c.behind(d, b.head, b.end, t); end != t.tip {
+				tip = end
+			}
 		}
-		head.branchDone = true
-		tip = c.behind(d, head, end, t)
 	}
 }
 
@@ -61,29 +65,41 @@ func (c *Checker) hangBack(drafts []*draft) {
 	}
 }
 
-// lostBranch finds a branch that holds answers, or prompts that waited for the end of a tool, and is not sent, though nobody left it on
-// purpose: its first record and its last.
-func (c *Checker) lostBranch(sent *nodeSet, t *trunk) (head, end *node) {
+// stretch is a branch from its first record to its last.
+type stretch struct{ head, end *node }
+
+// lostBranches finds a branch that holds answers, or prompts that waited for the end of a tool, and is not sent, though nobody left it on
+// purpose. Of those of parallel calls it finds all: none changes where another one belongs.
+func (c *Checker) lostBranches(sent *nodeSet, t *trunk) (lost []stretch) {
 	if len(sent.list) == len(c.nodes)+len(c.added) {
-		return nil, nil
+		return nil
 	}
 	for _, n := range c.all() {
 		if n.Side || sent.has(n) || n.dropped != nil || n.branchDone || n.up == nil || !sent.has(n.up) {
 			continue
 		}
+		if outputBeside(n) {
+			lost = append(lost, stretch{n, n})
+		}
 		if n.Role == content.RoleResult {
-			if outputBeside(n) {
-				return n, n
-			}
+			continue
+		}
+		fork := c.forkOf(t, n)
+		parted := fork.parted(n)
+		if len(lost) > 0 && !parted {
 			continue
 		}
 		last, answered := c.branchEnd(n)
-		if (answered || t.forkOf(n).waited(n)) && !c.leftOnPurpose(n, last, t) {
-			return n, last
+		switch {
+		case !answered && !fork.waited(n) || c.leftOnPurpose(n, last, t):
+			n.branchDone = true
+		case parted:
+			lost = append(lost, stretch{n, last})
+		default:
+			return []stretch{{n, last}}
 		}
-		n.branchDone = true
 	}
-	return nil, nil
+	return lost
 }
 
 // outputBeside says whether an output hangs on a call of an answer without an id, and nothing hangs on it: the client finds the outputs of

@@ -41,7 +41,7 @@ func (c *Checker) chooseBranch() {
 
 // confirm records that the branch which the client continues was chosen, if otherwise another one would be taken for lost.
 func (c *Checker) confirm(tip *node) {
-	if head, _ := c.lostBranch(c.reach(tip), c.trunkOf(tip)); head == nil {
+	if len(c.lostBranches(c.reach(tip), c.trunkOf(tip))) == 0 {
 		return
 	}
 	d := c.find(tip, faults.WrongLeaf, "the branch that was asked for ends here, as the client has it; nothing says yet that the others were left on purpose").anyway()
