@@ -3,6 +3,8 @@ package jsonl
 import (
 	"bytes"
 	"io"
+	"io/fs"
+	"math"
 )
 
 // A Line is one line of a stream.
@@ -48,13 +50,24 @@ type Reader struct {
 
 // NewReader returns a Reader of r. If r is also an io.ReaderAt over the same
 // bytes, a line larger than the buffer is measured before room is made for it.
-// If r says its Size, as readers in memory do, the buffer is no larger.
-func NewReader(r io.Reader) *Reader {
-	size := int64(bufferSize)
-	if sized, ok := r.(interface{ Size() int64 }); ok {
-		size = min(size, sized.Size()+1)
+// If it is known how much r holds, the buffer is no larger: many small files
+// may be read.
+func NewReader(r io.Reader) *Reader { return newReader(r, int(min(bufferSize, sizeOf(r)+1))) }
+
+// sizeOf is how much a reader holds, math.MaxInt64-1 if it does not say.
+func sizeOf(r io.Reader) int64 {
+	const leastFile = 4 << 10 // a file may grow, and some say that they hold nothing
+	switch r := r.(type) {
+	case interface{ Size() int64 }:
+		return r.Size()
+	case *io.LimitedReader:
+		return min(r.N, sizeOf(r.R))
+	case interface{ Stat() (fs.FileInfo, error) }:
+		if info, err := r.Stat(); err == nil && info.Mode().IsRegular() {
+			return max(leastFile, info.Size())
+		}
 	}
-	return newReader(r, int(size))
+	return math.MaxInt64 - 1
 }
 
 // LineAt reads the line that begins at an offset, of up to most bytes, with a buffer that is no larger than it needs: for one who reads many

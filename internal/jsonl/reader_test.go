@@ -262,3 +262,20 @@ func TestTooLong(t *testing.T) {
 		}
 	}
 }
+
+// TestBufferOfAFile: of a small file no more room is made than it needs, also if only a part of it may be read.
+func TestBufferOfAFile(t *testing.T) {
+	f, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString("line\n"); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []io.Reader{f, io.LimitReader(f, bufferSize)} {
+		if got := len(NewReader(r).buf); got >= bufferSize/10 {
+			t.Errorf("%T: %d bytes", r, got)
+		}
+	}
+}
