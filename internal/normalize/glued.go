@@ -44,7 +44,7 @@ func (f *Normalizer) reportTorn(p piece) {
 		return
 	}
 	if ofMerge(p.raw) {
-		f.report(BadJSON, 0, finding.Exact, "the line is a mark of git, which it sets where two states of the file differ: the client skips it, and nothing is lost with it").Impact = finding.Notes
+		f.report(BadJSON, 0, finding.SetAside, "the line is a mark of git, which it sets where two states of the file differ: the client skips it, and nothing is lost with it").Impact = finding.Notes
 		return
 	}
 	fix := finding.SetAside
