@@ -121,15 +121,16 @@ func (t *listTable) goesOn(s *glance.Session) {
 }
 
 // threads leaves of a list, newest first, one session a thread: after a revert a thread has several files, and so has one of which
-// there is a second copy. That of a file under the client's own name counts before those under others.
+// there is a second copy. A file beside such a copy counts before it, if it is not the smaller one.
 func (t *listTable) threads(list []*glance.Session) []*glance.Session {
-	first, own := map[string]bool{}, map[string]bool{}
+	first, size := map[string]bool{}, map[string]int64{}
 	for _, s := range list {
-		own[threadKey(s)] = own[threadKey(s)] || lint.NameOf(s.Path, true).Canonical
+		size[s.Path] = s.Size
 	}
 	return slices.DeleteFunc(list, func(s *glance.Session) bool {
 		key := threadKey(s)
-		copied := own[key] && lint.NameOf(s.Path, true).Right != ""
+		own, copied := size[filepath.Join(filepath.Dir(s.Path), lint.NameOf(s.Path, true).Right)]
+		copied = copied && own >= s.Size
 		if s.Thread == "" || !first[key] && t.newer[partOf(s)] == "" && !copied {
 			first[key] = true
 			return false

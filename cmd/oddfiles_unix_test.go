@@ -4,6 +4,7 @@ package cmd
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -262,11 +263,22 @@ func TestTornCopyBeside(t *testing.T) {
 	if _, out := of("list"); !strings.Contains(out, "  ok  ") || !strings.Contains(out, "3 files: Which files are here?") {
 		t.Error(out)
 	}
-	if err := os.Remove(filepath.Join(home, "state_5.sqlite")); err != nil {
-		t.Fatal(err)
-	}
-	if code, out := of("lint"); code != ExitFindings {
-		t.Errorf("without a list, the client may take either: exit %d: %s", code, out)
+	for what, change := range map[string]func() error{
+		"the session's own file is empty": func() error { return os.WriteFile(own, nil, 0o600) },
+		"the session's own file is gone":  func() error { return os.Remove(own) },
+		"without a list, the client may take either": func() error {
+			return cmp.Or(os.WriteFile(own, text, 0o600), os.Rename(filepath.Join(home, "state_5.sqlite"), filepath.Join(home, "kept")))
+		},
+	} {
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		if code, out := of("lint"); code != ExitFindings {
+			t.Errorf("%s: exit %d: %s", what, code, out)
+		}
+		if err := cmp.Or(os.WriteFile(own, text, 0o600), os.Rename(filepath.Join(home, "kept"), filepath.Join(home, "state_5.sqlite"))); err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
 	}
 }
 

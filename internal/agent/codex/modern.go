@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -124,7 +123,7 @@ func fitsBut(rec *session.Record, name string) bool {
 // LacksCallID says whether an item would be read if it had a call_id.
 func LacksCallID(rec *session.Record) bool {
 	raw := Field(rec, FieldCallID)
-	return strings.HasSuffix(rec.Type, "_call") && (len(raw) == 0 || raw[0] == 'n') && !rec.Torn && Misfit(rec) != "" && fitsBut(rec, "call_id")
+	return (len(raw) == 0 || raw[0] == 'n') && !rec.Torn && Misfit(rec) != "" && fitsBut(rec, "call_id")
 }
 
 // within is a cut of a payload as one of its record.

@@ -140,12 +140,20 @@ func (h *Home) Used(ctx context.Context, src *source.Source, res *lint.Result, b
 }
 
 // copied makes notes of what was found in a copy beside a session, which nothing can point to, where the client's list names the session's own
-// file: the client reads no other.
+// file, and that is not the smaller one: the client reads no other, and nobody misses what is in the copy.
 func (h *Home) copied(src *source.Source, res *lint.Result) error {
 	right := home.Right(filepath.Base(src.Real))
 	name, ok := home.ParseName(right)
+	if !ok {
+		return nil
+	}
+	own := filepath.Join(filepath.Dir(src.Real), right)
+	info, err := os.Stat(own)
+	if err != nil || !info.Mode().IsRegular() || info.Size() < src.Info.Size() {
+		return nil //nolint:nilerr // then the copy is all that there is
+	}
 	index, err := h.index()
-	if listed := index[name.ThreadID].Path; err == nil && ok && listed != "" && sameRollout(listed, filepath.Join(filepath.Dir(src.Real), right)) {
+	if listed := index[name.ThreadID].Path; err == nil && listed != "" && samePath(listed, own) {
 		res.Findings = slices.Clone(res.Findings)
 		for i := range res.Findings {
 			res.Findings[i].Impact = lint.Notes

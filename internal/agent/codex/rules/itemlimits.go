@@ -18,10 +18,11 @@ import (
 // shape, of which that need not be asked.
 type limitedItems struct {
 	run *run
-	// unnamed are calls with an empty call_id whose output has not come, oldest first.
-	unnamed []unnamedCall
+	// unnamed are calls without a call_id whose output has not come, oldest first.
+	unnamed map[session.Family][]unnamedCall
 	owned   map[callKey]ownedOutput
 	calls   int         // how many there were
+	holes   int         // how many lines can't be read: each may have been such a call, too
 	leftOut int         // how many images of the item in hand the client does not send
 	paired  session.Pos // the newest output that answers one of them by its place
 }
@@ -31,7 +32,7 @@ type unnamedCall struct {
 	finding finding.Finding
 	family  session.Family
 	id      []byte // what it is called instead
-	holed   bool   // a line behind it can't be read: it may have been a call, too
+	holes   int    // how many lines in front of it can't be read
 }
 
 // ownedOutput is an output that is taken for that of an unnamed call.
@@ -69,14 +70,14 @@ func (c *limitedItems) check(it item) *finding.Finding {
 			return nil
 		}
 	case "response_item/function_call":
-		if !plainCallID(it.Record) || codex.LacksCallID(it.Record) {
+		if !plainCallID(it.Record) || c.names(it) {
 			c.callID(it)
 		}
 		if !mayHoldLongKey(codex.Field(it.Record, codex.FieldArguments)) {
 			return nil
 		}
 	default:
-		if !plainCallID(it.Record) || codex.LacksCallID(it.Record) || len(c.unnamed) > 0 && len(it.CallID) == 0 {
+		if !plainCallID(it.Record) || c.names(it) {
 			c.callID(it)
 		}
 		if it.Type != "response_item/tool_search_call" || len(codex.Field(it.Record, codex.FieldArguments)) <= maxKey {
@@ -181,6 +182,20 @@ func kindOf(it item) string {
 	return "an item"
 }
 
+// isOutput says whether an item is an output, by its type: one without a call_id is none to the rules of pairs.
+func isOutput(it item) bool { return strings.HasSuffix(it.Type, "_output") }
+
+// names says whether an item has no call_id, and is given one: a call that the client does not read without, and its output.
+func (c *limitedItems) names(it item) bool {
+	if len(it.CallID) > 0 {
+		return false
+	}
+	if isOutput(it) {
+		return len(c.unnamed[familyOf(it.Type)]) > 0
+	}
+	return codex.LacksCallID(it.Record)
+}
+
 // callID gives a call or an output another call_id, if the API refuses the one that it has. An empty one says nothing about which
 // output answers which call: there the order does.
 func (c *limitedItems) callID(it item) {
@@ -197,7 +212,7 @@ func (c *limitedItems) callID(it item) {
 		return
 	}
 	family := familyOf(it.Type)
-	if output := bytes.HasSuffix([]byte(it.Type), []byte("_output")); !output {
+	if !isOutput(it) {
 		c.calls++
 		new := []byte("call_hist_" + strconv.Itoa(c.calls))
 		f := it.finding(check.Refused, finding.Exact, id.Start, "the API refuses every request: a call has an empty call_id")
@@ -206,43 +221,55 @@ func (c *limitedItems) callID(it item) {
 			it.owner.Refused = true
 		}
 		f.First, f.Edits = true, []finding.Edit{rename(new)}
-		c.unnamed = append(c.unnamed, unnamedCall{f, family, new, false})
+		if c.unnamed == nil {
+			c.unnamed = map[session.Family][]unnamedCall{}
+		}
+		c.unnamed[family] = append(c.unnamed[family], unnamedCall{f, family, new, c.holes})
 		return
 	}
-	if i := slices.IndexFunc(c.unnamed, func(call unnamedCall) bool { return call.family == family }); i >= 0 {
-		f := c.unnamed[i].finding
-		f.Edits = append(f.Edits, rename(c.unnamed[i].id))
+	if call, ok := c.oldest(family); ok {
+		f := call.finding
+		f.Edits = append(f.Edits, rename(call.id))
 		f.Message += fmt.Sprintf("; its output, on line %d, gets the same new one", it.owner.Pos.Line)
 		c.run.Report(f)
-		c.paired, c.unnamed = it.owner.Pos, slices.Delete(c.unnamed, i, i+1)
+		c.paired = it.owner.Pos
 	}
+}
+
+// oldest takes the oldest call of a family.
+func (c *limitedItems) oldest(family session.Family) (call unnamedCall, ok bool) {
+	if list := c.unnamed[family]; len(list) > 0 {
+		call, c.unnamed[family] = list[0], list[1:]
+		return call, true
+	}
+	return unnamedCall{}, false
 }
 
 // hole notes a line that can't be read.
-func (c *limitedItems) hole() {
-	for i := range c.unnamed {
-		c.unnamed[i].holed = true
-	}
-}
+func (c *limitedItems) hole() { c.holes++ }
 
 // owns takes an output with an id that no call has yet for that of an unnamed call, until a call with that id comes.
 func (c *limitedItems) owns(key callKey, rec *session.Record) {
-	i := slices.IndexFunc(c.unnamed, func(call unnamedCall) bool { return call.family == rec.Family })
-	if i < 0 || slices.ContainsFunc(c.unnamed, func(call unnamedCall) bool { return call.holed }) {
+	for _, list := range c.unnamed {
+		if len(list) > 0 && list[0].holes < c.holes {
+			return
+		}
+	}
+	call, ok := c.oldest(rec.Family)
+	if !ok {
 		return
 	}
 	if c.owned == nil {
 		c.owned = map[callKey]ownedOutput{}
 	}
-	c.owned[key] = ownedOutput{c.unnamed[i], rec.Pos, quoted(string(rec.CallID))}
-	c.unnamed = slices.Delete(c.unnamed, i, i+1)
+	c.owned[key] = ownedOutput{call, rec.Pos, quoted(string(rec.CallID))}
 }
 
 // disown takes that back: the call with the output's id has come.
 func (c *limitedItems) disown(key callKey) {
 	if o, ok := c.owned[key]; ok {
 		delete(c.owned, key)
-		c.unnamed = slices.Insert(c.unnamed, 0, o.call)
+		c.unnamed[o.call.family] = slices.Insert(c.unnamed[o.call.family], 0, o.call)
 	}
 }
 
@@ -269,11 +296,13 @@ func familyOf(typ string) session.Family {
 }
 
 // forget lets go of calls that a compaction has replaced, or whose turn was taken back: nothing will answer them.
-func (c *limitedItems) forget() { c.unnamed = c.unnamed[:0] }
+func (c *limitedItems) forget() { clear(c.unnamed) }
 
 // end reports calls that no output answers.
 func (c *limitedItems) end() {
-	for i := range c.unnamed {
-		c.run.Report(c.unnamed[i].finding)
+	for _, list := range c.unnamed {
+		for i := range list {
+			c.run.Report(list[i].finding)
+		}
 	}
 }
