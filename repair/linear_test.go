@@ -14,7 +14,10 @@ var worst = map[string]func(n int) string{
 	"outputs without call":      func(n int) string { return each(n, probeOutput) },
 	"outputs before their call": func(n int) string { return each(n, probeOutput) + each(n, probeCall) },
 	"outputs of other calls":    func(n int) string { return each(n, probeCall) + strings.Repeat(fmt.Sprintf(probeOutput, 0), n) },
-	"calls twice":               func(n int) string { return each(n, probeCall) + each(n, probeCall) },
+	"calls without ids": func(n int) string {
+		return strings.ReplaceAll(each(n, probeCall)+each(n, probeOutput), `,"call_id":"c`, `,"was":"c`)
+	},
+	"calls twice": func(n int) string { return each(n, probeCall) + each(n, probeCall) },
 	"outputs of another kind": func(n int) string {
 		return each(n, probeCall) + each(n, strings.ReplaceAll(probeOutput, "function_call_output", "custom_tool_call_output"))
 	},

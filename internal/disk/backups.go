@@ -30,7 +30,7 @@ func Backups(path string) (list []string) {
 	}
 	names = slices.DeleteFunc(names, func(name string) bool {
 		copied := strings.HasPrefix(name, base) || len(stem) >= idLength && strings.Contains(name, stem)
-		return !copied || strings.TrimSuffix(name, ".zst") == base
+		return !copied || name == stem || strings.TrimSuffix(name, ".zst") == base
 	})
 	slices.Sort(names)
 	for _, name := range names[:min(len(names), maxBackups)] {

@@ -43,8 +43,8 @@ func (f *Normalizer) reportTorn(p piece) {
 		fault.Impact = finding.Shows
 		return
 	}
-	if ofMerge(p.raw) {
-		f.report(BadJSON, 0, finding.SetAside, "the line is a mark of git, which it sets where two states of the file differ: the client skips it, and nothing is lost with it").Impact = finding.Notes
+	if ofMerge(p.raw) && f.line.Terminated { // else what is appended would be lost with it
+		f.report(BadJSON, 0, finding.SetAside, "the line is a mark of git, which it sets where two states of the file differ: no record is lost with it").Impact = finding.Notes
 		return
 	}
 	fix := finding.SetAside
