@@ -129,70 +129,124 @@ func HeaderFaults(line []byte, known Known) []HeaderFault {
 }
 
 // headerMembers are members of a header that need not be there, and of what types the client takes them (each measured with 0.171.0; of others
-// nothing is known): text, null, bool, object, array, list of texts, integer from 0 on, uuid. A member of an object that does not take null must be
-// there. A number is made a text where that comes first. Of some, words are the only texts, or the members of which an object has just one.
-// Up to the minor version ignoredBy, clients were measured not to look at the member.
-var headerMembers = []struct {
+// nothing is known): text, null, bool, object, array, list of texts, integer from 0 on, depth (of 32 bits), path of an agent, uuid, or * for anything. A member of an object that does not take null must be
+// there, unless it takes - for that. A number is made a text where that comes first. Of some, words are the only texts, or the members of which an
+// object has just one. Up to the minor version ignoredBy, clients were measured not to look at the member. Members of a list's elements have a #
+// in their path. Some belong to objects of some types only.
+var headerMembers = []headerMember{
+	{"account_scoped", "b", "", 145, ""},
+	{"attached_thread", "b", "", 145, ""},
+	{"creator_account_id", "tn", "", 145, ""},
+	{"creator_user_id", "tn", "", 145, ""},
+	{"session_id", "u", "", 114, ""},
+	{"forked_from_id", "un", "", 79, ""},
+	{"forked_from_ordinal_exclusive", "in", "", 145, ""},
+	{"parent_thread_id", "un", "", 114, ""},
+	{"thread_source", "tn", "", 114, ""},
+	{"agent_nickname", "tn", "", 79, ""},
+	{"agent_role", "tn", "", 79, ""},
+	{"agent_type", "tn", "", 0, ""},
+	{"agent_path", "tn", "", 114, ""},
+	{"model_provider", "tn", "", 0, ""},
+	{"memory_mode", "tn", "", 79, ""},
+	{"multi_agent_version", "nt", "disabled v1 v2", 114, ""},
+	{"runtime_workspace_roots", "ln", "", 145, ""},
+	{"base_instructions", "on", "", 79, ""},
+	{"base_instructions.text", "t", "", 79, ""},
+	{"base_instructions.provenance", "on", "", 145, ""},
+	{"base_instructions.provenance.type", "t", "custom model", 145, ""},
+	{"base_instructions.provenance.model", "t", "", 145, "model"},
+	{"dynamic_tools", "an", "", 79, ""},
+	{"dynamic_tools.#.type", "t-", "function namespace", 114, ""},
+	{"dynamic_tools.#.name", "t", "", 79, ""},
+	{"dynamic_tools.#.description", "t", "", 79, ""},
+	{"dynamic_tools.#.inputSchema", "*", "", 79, "none function"},
+	{"dynamic_tools.#.deferLoading", "bn", "", 114, "none"},
+	{"dynamic_tools.#.exposeToContext", "bn", "", 114, "none"},
+	{"dynamic_tools.#.namespace", "tn", "", 114, "none"},
+	{"dynamic_tools.#.deferLoading", "b-", "", 114, "function"},
+	{"dynamic_tools.#.exposeToContext", "-", "", 114, "function namespace"},
+	{"dynamic_tools.#.namespace", "-", "", 114, "function namespace"},
+	{"dynamic_tools.#.tools", "a", "", 114, "namespace"},
+	{"dynamic_tools.#.tools.#.type", "t", "function", 114, ""},
+	{"dynamic_tools.#.tools.#.name", "t", "", 114, ""},
+	{"dynamic_tools.#.tools.#.description", "t", "", 114, ""},
+	{"dynamic_tools.#.tools.#.inputSchema", "*", "", 114, ""},
+	{"dynamic_tools.#.tools.#.deferLoading", "b-", "", 114, ""},
+	{"dynamic_tools.#.tools.#.namespace", "-", "", 114, ""},
+	{"selected_capability_roots", "an", "", 114, ""},
+	{"selected_capability_roots.#.id", "t", "", 114, ""},
+	{"selected_capability_roots.#.location", "o", "", 114, ""},
+	{"selected_capability_roots.#.location.type", "t", "environment", 114, ""},
+	{"selected_capability_roots.#.location.environmentId", "t", "", 114, ""},
+	{"selected_capability_roots.#.location.path", "t", "", 114, ""},
+	{"context_window", "on", "", 114, ""},
+	{"context_window.window_id", "t", "", 114, ""},
+	{"git", "on", "", 0, ""},
+	{"git.commit_hash", "tn", "", 0, ""},
+	{"git.branch", "tn", "", 0, ""},
+	{"git.repository_url", "tn", "", 0, ""},
+	{"subagent_history_start_ordinal", "in", "", 114, ""},
+	{"history_base", "on", "", 114, ""},
+	{"history_base.thread_id", "u", "", 114, ""},
+	{"history_base.end_ordinal_exclusive", "i", "", 114, ""},
+	{"history_base.end_byte_offset", "i", "", 114, ""},
+	{"source.custom", "t-", "", 0, ""},
+	{"source.internal", "t-", "guardian memory_consolidation", 0, ""},
+	{"source.subagent", "ot-", "compact memory_consolidation other review thread_spawn", 0, ""},
+	{"source.subagent.other", "t-", "", 0, ""},
+	{"source.subagent.thread_spawn", "o-", "", 0, ""},
+	{"source.subagent.thread_spawn.parent_thread_id", "u", "", 0, ""},
+	{"source.subagent.thread_spawn.depth", "d", "", 0, ""},
+	{"source.subagent.thread_spawn.agent_nickname", "tn", "", 0, ""},
+	{"source.subagent.thread_spawn.agent_role", "tn", "", 0, ""},
+	{"source.subagent.thread_spawn.agent_path", "pn", "", 114, ""},
+	{"source.subagent.thread_spawn.agent_type", "tn", "", 0, ""},
+}
+
+type headerMember struct {
 	path, takes, words string
 	ignoredBy          int
-}{
-	{"account_scoped", "b", "", 145},
-	{"attached_thread", "b", "", 145},
-	{"creator_account_id", "tn", "", 145},
-	{"creator_user_id", "tn", "", 145},
-	{"session_id", "u", "", 114},
-	{"forked_from_id", "un", "", 79},
-	{"forked_from_ordinal_exclusive", "in", "", 145},
-	{"parent_thread_id", "un", "", 114},
-	{"thread_source", "tn", "", 114},
-	{"agent_nickname", "tn", "", 79},
-	{"agent_role", "tn", "", 79},
-	{"agent_path", "tn", "", 114},
-	{"model_provider", "tn", "", 0},
-	{"memory_mode", "tn", "", 79},
-	{"multi_agent_version", "nt", "disabled v1 v2", 114},
-	{"runtime_workspace_roots", "ln", "", 145},
-	{"base_instructions", "on", "", 79},
-	{"base_instructions.text", "t", "", 79},
-	{"base_instructions.provenance", "on", "", 145},
-	{"base_instructions.provenance.type", "t", "custom model", 145},
-	{"dynamic_tools", "an", "", 79},
-	{"selected_capability_roots", "an", "", 114},
-	{"context_window", "on", "", 114},
-	{"context_window.window_id", "t", "", 114},
-	{"git", "on", "", 0},
-	{"git.commit_hash", "tn", "", 0},
-	{"git.branch", "tn", "", 0},
-	{"git.repository_url", "tn", "", 0},
-	{"subagent_history_start_ordinal", "in", "", 114},
-	{"history_base", "on", "", 114},
-	{"history_base.thread_id", "u", "", 114},
-	{"history_base.end_ordinal_exclusive", "i", "", 114},
-	{"history_base.end_byte_offset", "i", "", 114},
-	{"source.custom", "tn", "", 0},
-	{"source.internal", "tn", "guardian memory_consolidation", 0},
-	{"source.subagent", "otn", "compact memory_consolidation other review thread_spawn", 0},
-	{"source.subagent.other", "tn", "", 0},
-	{"source.subagent.thread_spawn", "on", "", 0},
-	{"source.subagent.thread_spawn.parent_thread_id", "u", "", 0},
-	{"source.subagent.thread_spawn.depth", "i", "", 0},
-	{"source.subagent.thread_spawn.agent_nickname", "tn", "", 0},
-	{"source.subagent.thread_spawn.agent_role", "tn", "", 0},
-	{"source.subagent.thread_spawn.agent_path", "tn", "", 0},
+	of                 string // the types of the objects that it belongs to: none is those without; "" is all
 }
+
+// wrong says what is wrong with the member's value, "" if the client takes it; parent is the object that it belongs to.
+func (m *headerMember) wrong(v, parent gjson.Result, client string) string {
+	switch {
+	case Before(client, 0, m.ignoredBy+1), m.of != "" && !slices.Contains(strings.Fields(m.of), cmp.Or(parent.Get("type").Str, "none")):
+	case !takesType(v, m.takes):
+		return lacks(m.path, v)
+	case m.words != "" && v.Type != gjson.Null && !isOneOf(v, m.words):
+		return m.path + " is unknown"
+	}
+	return ""
+}
+
+var agentPath = regexp.MustCompile(`^/root(/[a-z0-9_]+)*$`)
 
 // takesType says whether a value is of one of some types, written as in headerMembers.
 func takesType(v gjson.Result, types string) bool {
 	var is string
 	switch {
+	case !v.Exists():
+		is = "n-"
+	case types == "*":
+		is = types
 	case v.Type == gjson.String && uuid.Validate(v.Str) == nil:
 		is = "tu"
+	case v.Type == gjson.String && agentPath.MatchString(v.Str) && !strings.Contains(v.Str[1:]+"/", "/root/"):
+		is = "tp"
 	case v.Type == gjson.String:
 		is = "t"
 	case v.Type == gjson.Null:
 		is = "n"
 	case v.Type == gjson.Number && strings.Trim(v.Raw, "0123456789") == "":
 		is = "i"
+		if v.Num <= math.MaxInt32 {
+			is = "id"
+		}
+	case v.Type == gjson.Number && v.Num >= math.MinInt32 && strings.Trim(v.Raw[1:], "0123456789") == "":
+		is = "d"
 	case v.IsBool():
 		is = "b"
 	case v.IsObject():
@@ -236,15 +290,12 @@ func optionalFaults(line []byte, p gjson.Result, known Known) []HeaderFault {
 			parent, key = m.path[:i], m.path[i+1:]
 		}
 		v := p.Get(m.path)
-		f := HeaderFault{What: lacks(m.path, v)}
-		switch {
-		case Before(known.Client, 0, m.ignoredBy+1), !v.Exists() && (parent == "" || !p.Get(parent).IsObject()):
+		if strings.Contains(m.path, "#") || !v.Exists() && (parent == "" || !p.Get(parent).IsObject()) {
 			continue
-		case takesType(v, m.takes):
-			if m.words == "" || v.Type == gjson.Null || isOneOf(v, m.words) {
-				continue
-			}
-			f.What = m.path + " is unknown"
+		}
+		f := HeaderFault{What: m.wrong(v, p.Get(parent), known.Client)}
+		if f.What == "" {
+			continue
 		}
 		set := func(value []byte) {
 			f.Exact, f.Cuts = true, []session.Cut{session.SetMember(line, strings.TrimSuffix("payload."+parent, "."), key, value)}
@@ -275,12 +326,12 @@ func optionalFaults(line []byte, p gjson.Result, known Known) []HeaderFault {
 			}
 		case key == "parent_thread_id" && parent != "" && uuidForm.MatchString(p.Get(key).Str):
 			set(quote(p.Get(key).Str))
-		case top == "history_base" || top == "source" && !strings.HasSuffix(m.takes, "n"): // nothing else says which thread it goes on from
+		case top == "history_base" || top == "source" && m.takes == "u": // nothing else says which thread it goes on from
 		case top == "source" && !strings.HasPrefix(key, "agent_"):
 			parent, key = "", "source"
 			set(quote("unknown"))
 			f.Exact = false
-		case parent != "" && m.takes != "tn":
+		case parent != "" && !strings.ContainsAny(m.takes, "n-"):
 			parent, key = "", parent
 			fallthrough
 		default:
@@ -289,19 +340,8 @@ func optionalFaults(line []byte, p gjson.Result, known Known) []HeaderFault {
 		}
 		faults = append(faults, f)
 	}
-	for i, tool := range p.Get("dynamic_tools").Array() {
-		if tool.Get("type").Str != "namespace" && (tool.Get("name").Type != gjson.String || tool.Get("description").Type != gjson.String || !tool.Get("inputSchema").Exists()) && p.Get("dynamic_tools").IsArray() {
-			f := HeaderFault{
-				What: fmt.Sprintf("dynamic_tools.%d has no name, no description or no inputSchema", i),
-				Cuts: []session.Cut{{Start: tool.Index, End: tool.Index + len(tool.Raw), Element: true}},
-			}
-			const other = `"input_schema"`
-			if k := strings.Index(tool.Raw, other); strings.Count(tool.Raw, other) == 1 && tool.Get("input_schema").Exists() && tool.Get("name").Type == gjson.String && tool.Get("description").Type == gjson.String {
-				f.What, f.Exact = fmt.Sprintf("the inputSchema of dynamic_tools.%d is named input_schema", i), true
-				f.Cuts = []session.Cut{{Start: tool.Index + k, End: tool.Index + k + len(other), New: []byte(`"inputSchema"`)}}
-			}
-			faults = append(faults, f)
-		}
+	for _, list := range []string{"dynamic_tools", "selected_capability_roots"} {
+		faults = append(faults, elementFaults(p.Get(list), list, list, known.Client)...)
 	}
 	if v := p.Get("history_mode"); v.Exists() && v.String() != "legacy" && v.String() != "paginated" {
 		mode := "legacy"
@@ -310,11 +350,56 @@ func optionalFaults(line []byte, p gjson.Result, known Known) []HeaderFault {
 		}
 		faults = append(faults, HeaderFault{What: "history_mode is unknown", Exact: true, Cuts: []session.Cut{session.SetMember(line, "payload", "history_mode", quote(mode))}})
 	}
-	if p.Get("agent_role").Exists() && p.Get("agent_type").Exists() {
-		faults = append(faults, HeaderFault{What: "agent_role and its old name agent_type are both there", Exact: true, Cuts: []session.Cut{session.DropMember(line, "payload", "agent_type")}})
+	for _, at := range []string{"", ".source.subagent.thread_spawn"} {
+		if in := gjson.GetBytes(line, "payload"+at); in.Get("agent_role").Exists() && in.Get("agent_type").Exists() {
+			faults = append(faults, HeaderFault{What: "agent_role and its old name agent_type are both there", Exact: true, Cuts: []session.Cut{session.DropMember(line, "payload"+at, "agent_type")}})
+		}
 	}
 	if v := p.Get("source"); v.Exists() && v.Type != gjson.String && !isOneOf(v, "custom internal subagent") {
 		faults = append(faults, HeaderFault{What: "source is neither a text nor an object that says what", Cuts: []session.Cut{session.SetMember(line, "payload", "source", quote("unknown"))}})
+	}
+	return faults
+}
+
+// elementFaults lists what the client refuses in the elements of a list, which is at path; in headerMembers, it is called list. Only an element that
+// can't be read without what is wrong is taken out.
+func elementFaults(elements gjson.Result, list, path, client string) (faults []HeaderFault) {
+	if !elements.IsArray() {
+		return nil
+	}
+	for i, element := range elements.Array() {
+		at := fmt.Sprintf("%s.%d", path, i)
+		whole := []session.Cut{{Start: element.Index, End: element.Index + len(element.Raw), Element: true}}
+		if !element.IsObject() {
+			faults = append(faults, HeaderFault{What: at + " is no object", Cuts: whole})
+			continue
+		}
+		for _, m := range headerMembers {
+			name, its := strings.CutPrefix(m.path, list+".#.")
+			if !its || strings.Contains(name, "#") {
+				continue
+			}
+			v := element.Get(name)
+			f := HeaderFault{What: m.wrong(v, element, client), Cuts: whole}
+			if f.What == "" {
+				continue
+			}
+			f.What = at + strings.TrimPrefix(f.What, list+".#")
+			const other = `"input_schema"`
+			switch k := strings.Index(element.Raw, other); {
+			case strings.ContainsAny(m.takes, "n-"):
+				cut := session.DropMember([]byte(element.Raw), "", name)
+				cut.Start, cut.End = cut.Start+element.Index, cut.End+element.Index
+				f.Cuts = []session.Cut{cut}
+			case name == "inputSchema" && element.Get("input_schema").Exists() && strings.Count(element.Raw, other) == 1:
+				f.What, f.Exact = "the inputSchema of "+at+" is named input_schema", true
+				f.Cuts = []session.Cut{{Start: element.Index + k, End: element.Index + k + len(other), New: []byte(`"inputSchema"`)}}
+			}
+			if faults = append(faults, f); f.Cuts[0].Element {
+				break
+			}
+		}
+		faults = append(faults, elementFaults(element.Get("tools"), list+".#.tools", at+".tools", client)...)
 	}
 	return faults
 }
