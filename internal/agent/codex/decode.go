@@ -79,6 +79,7 @@ var lineTypes = namesOf(map[string]func(*session.Record){
 		rec.Model, rec.Boundary = true, true
 	},
 	"inter_agent_communication_metadata": onlyNamed("inter_agent_communication_metadata"),
+	"dynamic_tools_updated":              onlyNamed("dynamic_tools_updated"),
 	"world_state":                        onlyNamed("world_state"),
 	"security_risk_score":                onlyNamed("security_risk_score"),
 	"token_usage_record":                 onlyNamed("token_usage_record"),

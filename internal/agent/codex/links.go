@@ -38,9 +38,9 @@ func fractional(line []byte) bool {
 	return bytes.Contains(line, []byte(`"token_count"`)) && HasFraction([]byte(gjson.GetBytes(line, "payload.rate_limits").Raw))
 }
 
-// UnreadTokens says whether a token count holds a fraction where the newest client reads whole numbers, which is everywhere but in used_percent:
-// it then skips the record, and the ordinal does not count (measured with 0.171.0).
-func UnreadTokens(line []byte) bool {
+// unreadTokens says whether a token count holds a fraction where the newest client reads whole numbers, which is everywhere but in used_percent:
+// it then skips the record (measured with 0.171.0).
+func unreadTokens(line []byte) bool {
 	return HasFraction(usedPercent.ReplaceAll([]byte(gjson.GetBytes(line, "payload").Raw), nil))
 }
 

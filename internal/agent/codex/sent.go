@@ -294,9 +294,8 @@ func (r *sending) itemFact(rec *session.Record) reader.Record {
 	}
 	if rec.Model && !rec.Sound && rec.Type != "inter_agent_communication" {
 		args := Field(rec, FieldArguments)
-		_, old := Modernize(rec)
 		asValue := rec.Type == "response_item/function_call" && len(args) > 0 && args[0] != '"' // read as a value, not as a text (measured)
-		c.Flags |= flag(old != "" || asValue || Misfit(rec) != "", reader.Unread)
+		c.Flags |= flag(asValue || unreadItem(rec), reader.Unread)
 	}
 	return c
 }

@@ -79,6 +79,34 @@ func Misfit(rec *session.Record) string {
 	return misfit(rec, membersOf(ItemKind(rec)))
 }
 
+// unreadItem says whether the client's typed reader refuses an item in the shape that it has.
+func unreadItem(rec *session.Record) bool {
+	_, old := Modernize(rec)
+	return old != "" || Misfit(rec) != ""
+}
+
+// typedRecords is what the client requires of some records that are no items.
+var typedRecords = map[string][]typedMember{
+	"turn_context":              {{"cwd", notAField, aText, false}, {"model", notAField, aText, false}, {"approval_policy", notAField, present, false}, {"sandbox_policy", notAField, present, false}},
+	"event_msg/user_message":    {{"message", FieldMessage, aText, false}},
+	"event_msg/agent_message":   {{"message", FieldMessage, aText, false}},
+	"event_msg/agent_reasoning": {{"text", notAField, aText, false}},
+}
+
+// Skips says whether the newest client's typed reader skips a record, so that its ordinal does not count (measured with 0.171.0). An event
+// that is not known here may be one that it reads.
+func Skips(rec *session.Record) bool {
+	switch {
+	case rec.Refused, rec.Type == "":
+		return true
+	case rec.Type == "event_msg/token_count":
+		return unreadTokens(rec.Raw)
+	case rec.Model:
+		return !rec.Sound && rec.Type != "inter_agent_communication" && unreadItem(rec)
+	}
+	return misfit(rec, typedRecords[rec.Type]) != ""
+}
+
 // membersOf are the members of a kind of item; none if the client does not know it.
 func membersOf(kind string) []typedMember {
 	for i := range typedItems {

@@ -110,7 +110,7 @@ func fixtureName(text []byte) string {
 }
 
 // newForm are repaired sessions that a client refuses because it is older than what they hold.
-var newForm = map[string]string{"bad-header: agent-role": "0.79.0", "bad-header: lists": "0.114.0", "bad-header: nested": "0.79.0", "prefix-boundary": "0.79.0", "prefix-boundary: behind-the-end": "0.79.0", "prefix-boundary: unread-end": "0.79.0", "prefix-boundary: went-on": "0.79.0", "ordinal-gap: inherited": "0.79.0"} // sub-agents'
+var newForm = map[string]string{"bad-header: agent-role": "0.79.0", "bad-header: lists": "0.114.0", "bad-header: nested": "0.79.0", "prefix-boundary": "0.79.0", "prefix-boundary: behind-the-end": "0.79.0", "prefix-boundary: unread-context": "0.79.0", "prefix-boundary: unread-end": "0.79.0", "prefix-boundary: went-on": "0.79.0", "ordinal-gap: inherited": "0.79.0"} // sub-agents'
 
 // unmended are sessions of which a repair leaves what a client refuses.
 var unmended = map[string]bool{"no-header: continued-prompt": true} // nothing says which session it continues

@@ -158,7 +158,7 @@ func (c *headerChecker) learn(rec *session.Record) {
 			c.lowest = rec.Ordinal.Value
 		}
 		c.ordinals = true
-		if c.run.header.SubagentStart == 0 || rec.Type != "event_msg/token_count" || !codex.UnreadTokens(rec.Raw) {
+		if c.run.header.SubagentStart == 0 || !codex.Skips(rec) {
 			c.final = rec.Ordinal
 		}
 		if c.line == nil {
