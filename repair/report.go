@@ -225,7 +225,7 @@ func (r *rewrite) changedBy(rule *lint.Rule) bool {
 
 // resume is the command that resumes the session or its copy; nil if its client takes no such id.
 func (w *job) resume() []string {
-	if w.part() {
+	if w.part() || w.found.Summary.Header.NotResumed != "" && w.thread == w.found.Summary.Header.ID {
 		return nil
 	}
 	if of := w.found.Summary.Header; of.ResumedBy != "" && w.thread == of.ID {
@@ -355,7 +355,7 @@ func (w *job) partly(told int64) bool {
 		return f.Impact == lint.Blocks && (f.Fix == lint.Recovered || f.Fix == lint.StandIn)
 	})
 	less := func(f *lint.Finding) bool {
-		if f.Impact < lint.Loses || f.Lost > 0 || f.Unseen > 0 {
+		if f.Impact < lint.Loses || f.Void || f.Lost > 0 || f.Unseen > 0 {
 			return false
 		}
 		switch f.Fix {

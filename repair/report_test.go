@@ -180,6 +180,7 @@ func TestReportOfATornHeader(t *testing.T) {
 func TestPlaceholderBesideTheHistory(t *testing.T) {
 	for name, want := range map[string]string{
 		"codex/rules/bad-header/bad-cli-version":              "all 5 known items",
+		"codex/rules/bad-json/bad-merge-first":                "all 9 known items",
 		"codex/rules/no-header/bad-paginated":                 "all 5 known items",
 		"codex/rules/no-header/bad":                           "records of it are missing",
 		"codex/rules/bad-arguments/bad-no-json":               "some of it is lost",

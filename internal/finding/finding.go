@@ -41,6 +41,8 @@ type Finding struct {
 	// Gap says that records are missing here, at the beginning or in the middle, and that nobody can tell how much of the history they held:
 	// Lost counts only what is known.
 	Gap bool
+	// Void says that what is wrong here holds nothing of the history, whatever it does to the session.
+	Void bool
 	// Unseen is how many well-formed items of the file do not count as seen because of this finding: the client drops
 	// them, or they are a second copy.
 	Unseen int64

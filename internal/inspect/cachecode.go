@@ -124,7 +124,7 @@ func (c *coder) info(h *session.Info) {
 	for _, n := range []*int64{&h.BaseOrdinal, &h.BaseOffset, &h.SubagentStart} {
 		c.num(n)
 	}
-	for _, t := range []*string{&h.ID, &h.SessionID, &h.CWD, &h.Version, &h.Provider, &h.Source, &h.Commit, &h.Branch, &h.Repository, &h.Mode, &h.ForkedFrom, &h.BaseThread, &h.ResumedBy} {
+	for _, t := range []*string{&h.ID, &h.SessionID, &h.CWD, &h.Version, &h.Provider, &h.Source, &h.Commit, &h.Branch, &h.Repository, &h.Mode, &h.ForkedFrom, &h.BaseThread, &h.ResumedBy, &h.NotResumed} {
 		c.text(t)
 	}
 }
@@ -150,7 +150,7 @@ func (c *coder) finding(f *lint.Finding) {
 	for _, t := range []*string{&f.Record, &f.Message, &f.Source, &f.Why, &f.IDs, &f.Rename, &f.Beside, &f.Option} {
 		c.text(t)
 	}
-	for _, b := range []*bool{&f.More, &f.Reproject, &f.Hole, &f.Framing, &f.First, &f.Gap} {
+	for _, b := range []*bool{&f.More, &f.Reproject, &f.Hole, &f.Framing, &f.First, &f.Gap, &f.Void} {
 		c.flag(b)
 	}
 }

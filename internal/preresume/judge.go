@@ -96,6 +96,9 @@ func (a *Answer) judge(req Request, busy *inuse.Busy) {
 		a.say(Incompatible, SeeFindings, false, a.first("rejects"))
 	case a.tally.refused > 0:
 		a.say(Incompatible, SeeFindings, false, a.first("rejects"))
+	case g.Header.NotResumed != "":
+		a.Resume = nil
+		a.say(Incompatible, SeeFindings, false, g.Header.NotResumed)
 	case g.Header.ResumedBy != "":
 		a.say(Incompatible, SeeFindings, false, "it is the thread of a sub-agent, which the client resumes only through its parent: resume thread "+g.Header.ResumedBy)
 	case g.Archived:

@@ -18,7 +18,8 @@ type Info struct {
 	BaseOffset  int64
 	// ResumedBy is the thread with whose id the client resumes this session, "" if with its own.
 	ResumedBy     string
-	SubagentStart int64 // ordinal of the first record that is a sub-agent's own; 0 if it inherits nothing
+	NotResumed    string // why the client does not resume it, whatever its id; "" if it does
+	SubagentStart int64  // ordinal of the first record that is a sub-agent's own; 0 if it inherits nothing
 }
 
 // Paginated says whether the session's records carry ordinals.

@@ -49,6 +49,10 @@ func ReadHeader(line []byte) session.Info {
 			h.ResumedBy = spawned.String()
 		}
 	}
+	// Measured with 0.171.0: turn/start answers "thread not found".
+	if by := p.Get("source.internal"); by.Type == gjson.String {
+		h.NotResumed = "it is a thread of the client's own (" + by.Str + "), which the client does not resume"
+	}
 	return h
 }
 
@@ -555,7 +559,7 @@ func Reidentify(line []byte, old session.Info, id string) []byte {
 	if old.SessionID != "" && (old.SessionID == old.ID || old.ResumedBy != "") {
 		set("session_id", id)
 	}
-	if old.ResumedBy != "" {
+	if old.ResumedBy != "" || old.NotResumed != "" {
 		set("source", "cli")
 		set("thread_source", "user")
 		for _, member := range []string{"parent_thread_id", "agent_nickname", "agent_path", "agent_role"} {

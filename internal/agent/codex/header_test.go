@@ -47,6 +47,18 @@ func TestHeaderForOlderClient(t *testing.T) {
 	}
 }
 
+// TestOwnThread: what the client made for work of its own it does not resume (measured with 0.171.0), but a copy as a new thread.
+func TestOwnThread(t *testing.T) {
+	line := []byte(`{"type":"session_meta","payload":{"id":"01a21a4e-b577-71c2-b279-130cf9b5cf38","source":{"internal":"guardian"}}}`)
+	h := ReadHeader(line)
+	if h.NotResumed == "" {
+		t.Error("a guardian's thread is said to be resumed")
+	}
+	if is := ReadHeader(Reidentify(line, h, "01a21a4f-4980-70c0-b571-8db9bd897c20")); is.NotResumed != "" || is.Source != "cli" {
+		t.Errorf("the copy's header says %+v", is)
+	}
+}
+
 // TestHeaderTaken: what the newest client takes in a header, however odd, is no fault (measured with 0.171.0).
 func TestHeaderTaken(t *testing.T) {
 	const agent = `"source":{"subagent":{"thread_spawn":{"parent_thread_id":"01a21a4f-4980-70c0-b571-8db9bd897c20",`

@@ -64,7 +64,7 @@ func (c *headerChecker) Settle(f *finding.Finding) {
 		f.Impact = impactIn(s.client, f.Rule) // what trims files is rarely their own client: who resumes decides, not who wrote
 		f.Message += ": a client before 0.145 appends its next record to the same line"
 	case f.Framing && (f.Impact == finding.Loses || f.Rule == normalize.BadJSON) && at.Line > 0 && f.Pos.Less(at):
-		f.Impact = finding.Blocks
+		f.Void, f.Impact = f.Impact == finding.Notes, finding.Blocks
 		f.Message += "; because it comes before the header, the client can't read the header"
 	case f.Rule == normalize.FlippedBit && c.readAnyway && f.Pos.Line == at.Line:
 		f.Message += "; it sends the session without what that goes on from"
