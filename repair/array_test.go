@@ -15,7 +15,7 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// TestArray: a recording whose lines were made one JSON array, or put into an object as one, gets back the very bytes that its client
+// TestArray: a recording whose lines were made one JSON array, of records or of texts, or put into an object as one, or that was made one text, gets back the very bytes that its client
 // wrote, of each agent, on one line or laid out, and lint says one thing of it.
 func TestArray(t *testing.T) {
 	paths, err := filepath.Glob("../fixtures/*/*/clean/*.jsonl")
@@ -37,7 +37,19 @@ func TestArray(t *testing.T) {
 		if err := json.Indent(&wrappedLaid, wrapped, "", "\t"); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		for _, text := range [][]byte{compact, laid.Bytes(), wrapped, wrappedLaid.Bytes()} {
+		var texts []string
+		for line := range strings.Lines(string(sound)) {
+			texts = append(texts, line)
+		}
+		inTexts, err := json.Marshal(texts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inText, err := json.Marshal(string(sound))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range [][]byte{compact, laid.Bytes(), wrapped, wrappedLaid.Bytes(), inTexts, append(inText, '\n')} {
 			if f := getsBack(t, path, sound, text, "not-object"); f.Impact != lint.Blocks {
 				t.Errorf("%s: %s", path, f.Impact)
 			}

@@ -31,7 +31,7 @@ func isWrapped(head []byte) bool {
 // fewestMembers is how many members any record has at least.
 const fewestMembers = 3
 
-// isArray says whether a text begins with an array of objects, the first of them whole. What is left of a line whose start is
+// isArray says whether a text begins with an array of objects, or of such in quotes, the first of them whole. What is left of a line whose start is
 // lost may begin so, too, but goes on behind the array.
 func isArray(head []byte) bool {
 	if len(head) == 0 || head[0] != '[' {
@@ -40,7 +40,11 @@ func isArray(head []byte) bool {
 	m := members{r: bytes.NewReader(head)}
 	lines, _ := io.ReadAll(&m)
 	first, _, whole := bytes.Cut(lines, []byte{'\n'})
-	return whole && bytes.HasPrefix(first, []byte("[{")) && json.Valid(first[1:]) && !m.more
+	member := bytes.TrimPrefix(first, arrayStart)
+	if text := unquoted(member); text != nil {
+		member = text
+	}
+	return whole && bytes.HasPrefix(member, []byte("{")) && json.Valid(member) && !m.more
 }
 
 // members reads the members of an array, each on a line of its own and without blanks, and what follows the array as it is. The

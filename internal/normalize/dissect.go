@@ -32,8 +32,8 @@ func (f *Normalizer) dissectText(raw []byte) []piece {
 		f.report(BlankLine, 0, finding.Exact, "blank line")
 		return []piece{{raw: raw, dead: true}}
 	case raw[0] == '"' && v.Surrogate < 0:
-		if p, ok := f.quoted(raw); ok {
-			return []piece{p}
+		if pieces := f.quoted(raw); pieces != nil {
+			return pieces
 		}
 	}
 	switch {
