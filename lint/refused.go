@@ -307,7 +307,10 @@ func (r *resolver) knownByRule(one refusal) int {
 
 // mended says whether a rule mends a record that the API refuses.
 func (r *resolver) mended(at session.Pos) bool {
-	return slices.ContainsFunc(r.res.Findings, func(f Finding) bool { return f.Pos == at && f.Impact == Rejects && f.Fix != NoFix })
+	return slices.ContainsFunc(r.res.Findings, func(f Finding) bool {
+		changes := f.Pos == at || slices.ContainsFunc(f.Edits, func(e Edit) bool { return e.At == at })
+		return changes && f.Impact == Rejects && f.Fix != NoFix
+	})
 }
 
 // report adds a finding, unless what it changes is changed already.

@@ -132,7 +132,10 @@ func (f *fact) message(m gjson.Result) {
 		f.dropped, f.spare = stop == "error" || stop == "aborted", slotIn(m, "stopReason")
 		if stop == "error" {
 			f.said = m.Get("errorMessage").String()
-			f.uncalled = slices.ContainsFunc(api.Explain(f.said), func(r api.Refusal) bool { return r.Mend == "no-call" })
+			for _, r := range api.Explain(f.said) {
+				f.uncalled = f.uncalled || r.Mend == "no-call"
+				f.twins = f.twins || r.Mend == "twin-call" || r.Mend == "twin-output"
+			}
 		}
 		if m.Get("usage").Type == gjson.Null {
 			f.misshapen(failsNew, finding.Exact, "an answer does not say how many tokens it took", slotIn(m, "usage").to([]byte(NoUsage)))

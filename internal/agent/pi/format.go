@@ -196,8 +196,9 @@ type fact struct {
 	when       int64 // milliseconds since 1970; 0 if it does not say
 	sum        uint64
 	dropped    bool   // an answer that the client leaves out, with its calls: it failed, or was stopped
-	said       string // of such an answer: the error; uncalled says that it is about a result without a call
+	said       string // of such an answer: the error; uncalled says that it is about a result without a call, twins about two of one id
 	uncalled   bool
+	twins      bool
 	calls      []call
 	named      map[string]bool // the ids of its calls, while it is read
 	answers    string          // of a result: the id of the call; tool is its tool

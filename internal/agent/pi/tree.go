@@ -180,7 +180,8 @@ type reading struct {
 	orphans map[int]why // results that the API refuses
 	// uncalled are results that OpenClaw leaves out.
 	uncalled map[int]bool
-	// taken are answers with calls of one id, and messages with blocks of other programs, that an API has taken: it answered behind them.
+	// taken are answers with calls of one id, and messages with blocks of other programs, that an API has taken: it answered behind them. An error
+	// about calls of one id says that the API does not take them any more: the user has changed to another.
 	taken map[int]bool
 	asked *fact // the newest answer, which says which API is asked
 }
@@ -260,10 +261,12 @@ func (r *reading) judge(v *view, t traits) {
 		r.asked = &v.facts[r.sent[answered]]
 	}
 	openClaw, failed := slices.ContainsFunc(v.facts, func(f fact) bool { return f.openClaw }), -1 // the last request that a result without a call has ended
+	twins := false
 	for at, i := range r.sent {
 		if v.facts[i].uncalled {
 			failed = at
 		}
+		twins = twins || v.facts[i].twins && at > answered
 	}
 	for at, i := range r.sent {
 		r.goes[i] = true
@@ -306,7 +309,7 @@ func (r *reading) judge(v *view, t traits) {
 			clear(open)
 			clear(tools)
 			if len(f.calls) > 0 {
-				r.taken[i] = at < answered && !r.asked.plainIDs && v.eachAnswered(f, r.sent[at+1:])
+				r.taken[i] = at < answered && !twins && !r.asked.plainIDs && v.eachAnswered(f, r.sent[at+1:])
 			}
 			for _, c := range f.calls {
 				if c.stray > 0 && f.flaws[c.stray-1].harm == hidesBlock {
