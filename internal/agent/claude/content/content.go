@@ -53,6 +53,10 @@ func (n *Facts) Fault(rule *finding.Rule, at int, message string, cuts ...findin
 var unsent = faults.ByVersion{Old: finding.Blocks, Middle: finding.Blocks, Newest: finding.Loses}
 
 func (n *Facts) badMessage(rec *session.Record) {
+	if n.inOtherForm(rec) {
+		return
+	}
+	n.NoMessage, n.Empty = true, true
 	f := n.Fault(faults.BadMessage, rec.Spans[format.FieldMessage].Start, "the message has no content")
 	f.Fix, f.Drop, f.Lost, f.Impact = finding.SetAside, true, 1, unsent
 	n.Own().EmptySpan = rec.Spans[format.FieldContent]
@@ -97,12 +101,7 @@ func (n *Facts) checkText(rec *session.Record, span jsonl.Span) {
 // checkBlocks looks at the blocks of a message.
 func (n *Facts) checkBlocks(rec *session.Record, with *Tools) {
 	if len(n.Blocks) == 0 {
-		if answer := spelled(format.Field(rec, format.FieldMessage)); answer != nil {
-			where := rec.Spans[format.FieldMessage]
-			f := n.Fault(faults.BadMessage, where.Start, "the message holds an answer's text with each letter as a member of its own: none of it is sent",
-				finding.Cut{Start: where.Start, End: where.End, New: answer})
-			f.Fix, f.Source = finding.Recovered, "the letters themselves"
-			n.holds(answer)
+		if n.inOtherForm(rec) {
 			return
 		}
 		n.Empty, n.Own().EmptySpan = true, rec.Spans[format.FieldContent]

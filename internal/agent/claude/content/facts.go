@@ -289,7 +289,6 @@ func (n *Facts) readMessage(rec *session.Record, with *Tools) {
 	case len(raw) > 0 && raw[0] == '{' && n.loneBlock(rec, with):
 		return
 	case len(raw) == 0 || raw[0] != '"' && raw[0] != '[':
-		n.NoMessage, n.Empty = true, true
 		n.badMessage(rec)
 		return
 	case raw[0] == '"':

@@ -8,9 +8,46 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
 )
+
+// inOtherForm reports a message that is all there, and in a form of which nothing is sent. It says whether that is so.
+func (n *Facts) inOtherForm(rec *session.Record) bool {
+	where, raw := rec.Spans[format.FieldMessage], format.Field(rec, format.FieldMessage)
+	message, form, fix, source := spelled(raw), "the message holds an answer's text with each letter as a member of its own", finding.Recovered, "the letters themselves"
+	if message == nil {
+		message, form, fix, source = encoded(raw, n.Typ), "the message is a text, and not the object that is written in it", finding.Exact, ""
+	}
+	if message == nil {
+		return false
+	}
+	f := n.Fault(faults.BadMessage, where.Start, form+": none of it is sent", finding.Cut{Start: where.Start, End: where.End, New: message})
+	if f.Fix, f.Source = fix, source; format.Begins(raw, '"') {
+		f.Impact = unsent
+	}
+	n.holds(message)
+	return true
+}
+
+// encoded is the message that a program has turned into a text of JSON; nil for any other.
+func encoded(message []byte, typ string) []byte {
+	if !format.Begins(message, '"') {
+		return nil
+	}
+	text, _ := jsonl.Unquote(message)
+	if m := gjson.Parse(text); !jsonl.Valid([]byte(text)) || m.Get("role").Str != typ || m.Get("content").Raw == "" {
+		return nil
+	}
+	var line bytes.Buffer
+	if json.Compact(&line, []byte(text)) != nil {
+		return nil
+	}
+	return line.Bytes()
+}
 
 // spelled returns the answer from which a client made a message by mistake, taking a text for an object: each UTF-16 unit of
 // the text became a member named for its index, and the content an empty list. This was reported of clients of February 2026
@@ -47,7 +84,7 @@ func spelled(message []byte) []byte {
 func (n *Facts) holds(answer []byte) {
 	v := gjson.ParseBytes(bytes.Clone(answer))
 	n.Msg = v.Get("id").Str
-	for _, b := range v.Get("content").Array() {
+	for _, b := range v.Get("content").Array() { // a text is an array of one
 		one := Block{Kind: BlockOther}
 		switch b.Get("type").Str {
 		case "text":
@@ -56,6 +93,10 @@ func (n *Facts) holds(answer []byte) {
 			one.Kind = BlockThinking
 		case "tool_use":
 			one = Block{Kind: BlockCall, ID: b.Get("id").Str, Name: b.Get("name").Str}
+		case "tool_result":
+			one, n.Role = Block{Kind: BlockResult, ID: b.Get("tool_use_id").Str}, RoleResult
+		case "":
+			one.Kind = BlockText
 		}
 		n.Blocks = append(n.Blocks, one)
 	}
