@@ -22,8 +22,19 @@ type answering struct {
 	request []byte
 	index   int64          // of the last part; -1: the client does not note it
 	apart   [][]answerPart // the answers so far whose parts have different ids
+	again   [][]answerPart // those with the id of an earlier answer
+
+	said  int                // how many prompts and outputs there are so far
+	begun int                // and how many in front of the answer
+	first map[string]request // by the id of an answer: the first with it
 
 	byAnthropic bool // the request of some thinking has an id as Anthropic's API gives them
+}
+
+// request is one that an answer came with, and how many prompts and outputs stand in front of it.
+type request struct {
+	name string
+	said int
 }
 
 // answerPart is a part of an answer, and where in the record its message and the id of that stand.
@@ -37,6 +48,9 @@ type answerPart struct {
 // programs write over them. And there a record of several blocks is a whole answer: where a stream broke off, the client asks once more, under
 // the same name, and writes what comes in one piece.
 func (a *answering) take(n *node, rec *session.Record) {
+	if !n.Side && (n.Role == content.RoleResult || n.IsPrompt()) {
+		a.said++
+	}
 	id, ref := format.Text(rec, format.FieldRequestID), format.Text(rec, format.FieldRequestRef)
 	if n.Role != content.RoleAssistant || n.Side || !n.Sent() || len(id)+len(ref) == 0 {
 		return
@@ -53,7 +67,7 @@ func (a *answering) take(n *node, rec *session.Record) {
 	}
 	if a.index = index; !goesOn {
 		a.end()
-		a.request = append(append(a.request[:0], id...), ref...)
+		a.request, a.begun = append(append(a.request[:0], id...), ref...), a.said
 	}
 	a.parts = append(a.parts, answerPart{n, rec.Spans[format.FieldMessage], rec.Spans[format.FieldMessageID]})
 	a.mixed = a.mixed || n.Msg != a.parts[0].Msg
@@ -61,8 +75,19 @@ func (a *answering) take(n *node, rec *session.Record) {
 
 // end is called where the parts of an answer end.
 func (a *answering) end() {
-	if a.mixed && !a.unnamed() {
+	switch {
+	case a.mixed && !a.unnamed():
 		a.apart = append(a.apart, slices.Clone(a.parts))
+	case !a.mixed && len(a.parts) > 0 && a.parts[0].Msg != "":
+		if a.first == nil {
+			a.first = map[string]request{}
+		}
+		switch was, known := a.first[a.parts[0].Msg]; {
+		case !known:
+			a.first[a.parts[0].Msg] = request{string(a.request), a.begun}
+		case was.said < a.begun && was.name != string(a.request):
+			a.again = append(a.again, slices.Clone(a.parts))
+		}
 	}
 	a.parts, a.mixed = a.parts[:0], false
 }
@@ -77,6 +102,7 @@ func (a *answering) unnamed() bool {
 // answer.
 func (c *Checker) oneAnswer() {
 	c.answering.end()
+	c.ownID()
 	if len(c.answering.apart) == 0 {
 		return
 	}
@@ -100,16 +126,31 @@ func (c *Checker) oneAnswer() {
 		}
 		for _, p := range parts {
 			if p.Msg != id {
-				c.joinAnswer(p, parts, id)
+				c.renameAnswer(p, parts, id, faults.OldAndNewer(finding.Notes, finding.Loses), "this part of an answer has another message id than the rest of it, which came with the same request: the client tears the answer apart, and drops thinking or an output")
 			}
 		}
 	}
 }
 
-// joinAnswer gives a part of an answer the id of the others.
-func (c *Checker) joinAnswer(p answerPart, parts []answerPart, id string) {
-	d := c.find(p.node, faults.WrongMessageID, "this part of an answer has another message id than the rest of it, which came with the same request: the client tears the answer apart, and drops thinking or an output")
-	d.also, d.Impact = []*node{parts[0].node, parts[len(parts)-1].node}, c.worst(faults.OldAndNewer(finding.Notes, finding.Loses))
+// ownID gives each answer an id of its own that has that of an earlier one, to another request, with an output or a prompt in between: the client
+// takes them for parts of one answer, and sends what was said in between behind it (2.1.2 and 2.1.332, measured). Some gateways give one id
+// to all answers.
+func (c *Checker) ownID() {
+	for _, parts := range c.answering.again {
+		if a := c.proof.answers[parts[0].Msg]; a != nil {
+			a.odd = true // it was hashed as what the ids make of it
+		}
+		id := evidence.AnswerID(parts[0].UUID)
+		for _, p := range parts {
+			c.renameAnswer(p, parts, id, faults.OnAll(finding.Loses), "this answer has the message id of an earlier one: the client makes one of them, and sends what was said in between behind it")
+		}
+	}
+}
+
+// renameAnswer gives a part of an answer another id.
+func (c *Checker) renameAnswer(p answerPart, parts []answerPart, id string, impact faults.ByVersion, message string) {
+	d := c.find(p.node, faults.WrongMessageID, message)
+	d.also, d.Impact = []*node{parts[0].node, parts[len(parts)-1].node}, c.worst(impact)
 	d.Edits = []finding.Edit{{At: p.Pos(), Op: finding.Splice, Cuts: []finding.Cut{member(p.id, p.message.Start, "id", id)}}}
 	if c.chosen(d) {
 		p.Msg = id
