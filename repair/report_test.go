@@ -132,7 +132,7 @@ func TestReportOfACutHead(t *testing.T) {
 // TestReportOfAGap: where a record is missing that another one names, nobody is told that all items are there, though all that is left is.
 func TestReportOfAGap(t *testing.T) {
 	for path, lost := range map[string]int{
-		"claude/healthy/answer-as-string/session": 2, "claude/healthy/answers-without-ids/session": 7, "claude/rules/lost-kept/ok": 9,
+		"claude/healthy/answer-as-string/session": 2, "claude/rules/late-result/bad-without-ids": 7, "claude/rules/lost-kept/ok": 9,
 		"pi/healthy/two-system-messages/session": 4,
 	} {
 		lines := linesOf(t, filepath.Join("../fixtures", path+".jsonl"))

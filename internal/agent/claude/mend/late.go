@@ -107,7 +107,7 @@ func (c *Checker) bringUp(call *node, outputs []*node) {
 		last = m
 	}
 	for _, k := range followed {
-		if !moved[k] && (k.Role != content.RoleAssistant || k.Msg != call.Msg) {
+		if !moved[k] && !sameAnswer(k, call) {
 			c.hang(k, last, d)
 		}
 	}
@@ -119,7 +119,7 @@ func (c *Checker) lateness(m, call *node) finding.Finding {
 	f := finding.Finding{Rule: faults.LateResult, Impact: finding.Notes, Fix: finding.Exact}
 	spoken := false // another answer stands in between
 	for p, steps := m.up, 0; p != nil && p != call && steps < maxSiblings; p, steps = p.up, steps+1 {
-		spoken = spoken || p.Role == content.RoleAssistant && p.Msg != call.Msg
+		spoken = spoken || p.Role == content.RoleAssistant && !sameAnswer(p, call)
 	}
 	worst := finding.Rejects
 	f.Message = "a user message comes between the call and this output: versions before 2.0.29 send them like that, and the API refuses it; newer ones move the output into place"
@@ -142,18 +142,10 @@ func rightPlace(m, call *node) bool {
 		!m.within(call) // it hangs on something else: the client finds it by the id of the call's record
 }
 
-// sameAnswer says whether a record below a call is a part of the same answer. Some proxies of the API give no ids to answers: clients
-// take what hangs together without anything between for one answer (1.0.17 and 1.0.128, measured).
+// sameAnswer says whether two records are parts of one answer. Of an answer without an id, as some proxies of the API give them, each part is an
+// answer of its own: the newest client says of the first of two calls in a row that its output is missing (2.1.332, measured).
 func sameAnswer(p, call *node) bool {
-	if p.Role != content.RoleAssistant || p.Msg != call.Msg {
-		return false
-	}
-	for steps := 0; p.Msg == "" && p != call; steps++ {
-		if p = p.up; p == nil || p.Role != content.RoleAssistant || p.Msg != "" || steps == maxSiblings {
-			return false
-		}
-	}
-	return true
+	return p.Role == content.RoleAssistant && p.Msg == call.Msg && p.Msg != ""
 }
 
 // behindTools says whether only another output of the same answer, and what its tool added, stand between an output and its
@@ -179,7 +171,7 @@ func answerEnd(call, to *node) *node {
 		switch {
 		case k == to || !to.within(k):
 			k = k.latter
-		case k.Role == content.RoleAssistant && k.Msg == call.Msg && k.Msg != "" || k.Role == content.RoleResult:
+		case sameAnswer(k, call) || k.Role == content.RoleResult:
 			end, k = k, k.first
 		default:
 			return end
