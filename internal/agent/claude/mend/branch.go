@@ -9,7 +9,7 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// maxBranches is how many branches are mended: a file with more is nobody's conversation.
+// maxBranches is how often branches are looked for: a file with more is nobody's conversation.
 const maxBranches = 100
 
 // branches mends branches that nothing explains. Of a file with more than maxBranches, it only reports that.
@@ -19,7 +19,7 @@ func (c *Checker) branches() {
 		return
 	}
 	leaf, pointed, found := c.leaf, c.pointed, len(c.found)
-	for round := 0; ; round++ { // each mends one branch
+	for round := 0; ; round++ { // each mends one branch, or those of parallel calls
 		sent := c.sentNow
 		if round > 0 {
 			sent = func() *nodeSet { return c.reach(tip) }
@@ -40,10 +40,9 @@ func (c *Checker) branches() {
 				return
 			}
 			b.head.branchDone = true
-			if end := c.behind(d, b.head, b.end, t); end != t.tip {
-				tip = end
-			}
+			t.tip = c.behind(d, b.head, b.end, t)
 		}
+		tip = t.tip
 	}
 }
 
@@ -69,7 +68,7 @@ func (c *Checker) hangBack(drafts []*draft) {
 type stretch struct{ head, end *node }
 
 // lostBranches finds a branch that holds answers, or prompts that waited for the end of a tool, and is not sent, though nobody left it on
-// purpose. Of those of parallel calls it finds all: none changes where another one belongs.
+// purpose; or else those that an answer without an id leaves with its calls, which belong into one line.
 func (c *Checker) lostBranches(sent *nodeSet, t *trunk) (lost []stretch) {
 	if len(sent.list) == len(c.nodes)+len(c.added) {
 		return nil
@@ -78,7 +77,7 @@ func (c *Checker) lostBranches(sent *nodeSet, t *trunk) (lost []stretch) {
 		if n.Side || sent.has(n) || n.dropped != nil || n.branchDone || n.up == nil || !sent.has(n.up) {
 			continue
 		}
-		if outputBeside(n) {
+		if outputBeside(n) && !c.hasAnother(n, sent) {
 			lost = append(lost, stretch{n, n})
 		}
 		if n.Role == content.RoleResult {
@@ -100,6 +99,11 @@ func (c *Checker) lostBranches(sent *nodeSet, t *trunk) (lost []stretch) {
 		}
 	}
 	return lost
+}
+
+// hasAnother says whether another output of the same call is sent.
+func (c *Checker) hasAnother(output *node, sent *nodeSet) bool {
+	return slices.ContainsFunc(output.IDs(content.BlockResult), func(id string) bool { return slices.ContainsFunc(c.results()[id], sent.has) })
 }
 
 // outputBeside says whether an output hangs on a call of an answer without an id, and nothing hangs on it: the client finds the outputs of
@@ -145,7 +149,11 @@ func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
 	}
 	switch { // outputs of an answer without an id stand right behind their calls, or the client pairs the last of them only
 	case outputBeside(head):
+		if before := t.front[fork.next]; before != nil {
+			c.hang(head, before, d)
+		}
 		c.hang(fork.next, end, d)
+		t.front[fork.next] = end
 		return tip
 	case fork.parted(head):
 		c.hang(head, fork.winner, d)

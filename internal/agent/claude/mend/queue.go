@@ -20,7 +20,7 @@ type queue struct {
 
 const (
 	wordless = -1
-	maxQueue = 64 // so many may wait
+	maxQueue = 512 // so many may wait
 )
 
 // queueOperation takes what a client notes of its queue.
@@ -45,11 +45,14 @@ func (c *Checker) queueOperation(rec *session.Record, of string) {
 	default:
 		q.along++
 		at := slices.IndexFunc(q.waiting, func(i int) bool { return i != wordless && c.echoes[i].Told == words })
-		if at < 0 {
-			at = len(q.waiting) - 1
+		if at >= 0 {
+			c.outOfQueue(at).Taken = true
+			return
 		}
-		if e := c.outOfQueue(at); e != nil {
-			e.Taken = true
+		for range q.waiting { // versions before 2.1.332 note no words: any of them may be meant
+			if e := c.outOfQueue(0); e != nil {
+				e.Taken = true
+			}
 		}
 	}
 }

@@ -12,6 +12,7 @@ type trunk struct {
 	tip   *node
 	parts map[partAt]bool // what the records hold, and when; nil until asked for
 	forks map[*node]*fork // by record: those of the trunk itself, and those on branches that were asked for; nil until the first question
+	front map[*node]*node // by a record of the trunk: what was put in front of it
 }
 
 // fork is a place where a branch leaves the trunk: at is the record of the trunk on which the branch hangs.
@@ -23,7 +24,7 @@ type fork struct {
 	called map[*node]bool // if winner answers a call on a branch: the records from the call up to the trunk; nil until asked for
 }
 
-func (c *Checker) trunkOf(tip *node) *trunk { return &trunk{tip: tip} }
+func (c *Checker) trunkOf(tip *node) *trunk { return &trunk{tip: tip, front: map[*node]*node{}} }
 
 // walk follows the trunk from the tip to the root, and makes a fork for each record.
 func (t *trunk) walk() {
