@@ -163,6 +163,15 @@ func TestReportOfASubAgent(t *testing.T) {
 	}
 }
 
+// TestReportOfAMark: a mark of git in front of the header keeps the client from reading it, but holds nothing of the history.
+func TestReportOfAMark(t *testing.T) {
+	lines := linesOf(t, "../fixtures/codex/healthy/search-in-script/session.jsonl")
+	_, rep, err := repairAs(append([]byte("<<<<<<< HEAD\n"), joined(lines)...), lint.Options{}, Choice{})
+	if err != nil || len(rep.Edits) == 0 || rep.History.Partly {
+		t.Errorf("%v, %s", err, rep.History.Words())
+	}
+}
+
 // TestReportOfATornHeader: a header holds nothing of the history, so nothing of that is lost with a piece of it.
 func TestReportOfATornHeader(t *testing.T) {
 	for _, path := range []string{"codex/healthy/search-in-script", "pi/healthy/two-system-messages"} {
@@ -180,7 +189,6 @@ func TestReportOfATornHeader(t *testing.T) {
 func TestPlaceholderBesideTheHistory(t *testing.T) {
 	for name, want := range map[string]string{
 		"codex/rules/bad-header/bad-cli-version":              "all 5 known items",
-		"codex/rules/bad-json/bad-merge-first":                "all 9 known items",
 		"codex/rules/no-header/bad-paginated":                 "all 5 known items",
 		"codex/rules/no-header/bad":                           "records of it are missing",
 		"codex/rules/bad-arguments/bad-no-json":               "some of it is lost",
