@@ -13,7 +13,7 @@ func (r *rewrite) setAside(rec *session.Record) error {
 	r.differ(rec.Offset)
 	c := r.change(rec, nil)
 	c.Before.show(rec.Raw)
-	if rec.Blank && !rec.Zeros {
+	if !rec.Zeros && len(bytes.Trim(rec.Raw, "\x00 \t\r\n")) == 0 {
 		r.Totals.Edited++
 		return nil
 	}

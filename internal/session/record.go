@@ -85,7 +85,7 @@ type Record struct {
 	Size    int64 // bytes the physical line or lines take in the file, newlines included
 	Raw     []byte
 	Spans   []jsonl.Span // the fields that the decoder asked for
-	Blank   bool         // an unreadable line without any content
+	Blank   bool         // an unreadable line without any content of its client's
 	Zeros   bool         // a blank line of NULs, so long that there must have been records that never reached the disk
 	Drop    bool         // an unreadable line that a repair sets aside
 	Open    bool         // no newline ends it

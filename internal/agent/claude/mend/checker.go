@@ -73,13 +73,13 @@ func (c *Checker) Record(rec *session.Record) {
 // unreadable takes a line that holds no record, and keeps what is left of it.
 func (c *Checker) unreadable(rec *session.Record) {
 	c.zeros = c.zeros || rec.Zeros
+	if string(bytes.TrimRight(rec.Raw, "\r\n")) == conflict && len(c.sides) < maxBranches {
+		c.sides = append(c.sides, rec.Pos)
+	}
 	if rec.Blank {
 		return
 	}
 	c.dead = append(c.dead, rec.Pos)
-	if string(bytes.TrimRight(rec.Raw, "\r\n")) == conflict && len(c.sides) < maxBranches {
-		c.sides = append(c.sides, rec.Pos)
-	}
 	if typ := trifle(rec); typ != "" && !(rec.Open && c.middleTarget()) { // older clients would append their next record to an open line
 		c.trifles[rec.Pos.Line] = typ
 		if words := evidence.EnqueuedIn(rec.Raw); typ == "queue-operation" && words != "" {
