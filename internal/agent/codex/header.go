@@ -197,7 +197,7 @@ var headerMembers = []headerMember{
 	{"history_base.end_byte_offset", "i", "", 114, ""},
 	{"source.custom", "t-", "", 0, ""},
 	{"source.internal", "t-", "guardian memory_consolidation", 0, ""},
-	{"source.subagent", "ot-", "compact memory_consolidation other review thread_spawn", 0, ""},
+	{"source.subagent", "ot-", "compact memory_consolidation other: review thread_spawn:", 0, ""},
 	{"source.subagent.other", "t-", "", 0, ""},
 	{"source.subagent.thread_spawn", "o-", "", 0, ""},
 	{"source.subagent.thread_spawn.parent_thread_id", "u", "", 0, ""},
@@ -276,14 +276,16 @@ func joined(list gjson.Result) (text string, ok bool) {
 	return strings.Join(lines, "\n"), ok
 }
 
-// isOneOf says whether a value is one of some words, or an object with just one member, which has such a name.
+// isOneOf says whether a value is one of some words, or an object with just one member, which has such a name. A colon behind a word says that it
+// needs what is in the object.
 func isOneOf(v gjson.Result, words string) bool {
-	word := v.Str
+	list := strings.Fields(words)
 	if members := v.Map(); v.IsObject() && len(members) == 1 {
-		for word = range members {
+		for name := range members {
+			return slices.Contains(list, name) || slices.Contains(list, name+":")
 		}
 	}
-	return slices.Contains(strings.Fields(words), word)
+	return slices.Contains(list, v.Str)
 }
 
 func optionalFaults(line []byte, p gjson.Result, known Known) []HeaderFault {
@@ -359,7 +361,8 @@ func optionalFaults(line []byte, p gjson.Result, known Known) []HeaderFault {
 			faults = append(faults, HeaderFault{What: "agent_role and its old name agent_type are both there", Exact: true, Cuts: []session.Cut{session.DropMember(line, "payload"+at, "agent_type")}})
 		}
 	}
-	if v := p.Get("source"); v.Exists() && v.Type != gjson.String && !isOneOf(v, "custom internal subagent") {
+	// Any other text is taken as one that no version knows.
+	if v := p.Get("source"); v.Exists() && (v.Type != gjson.String || isOneOf(v, "custom internal subagent")) && !isOneOf(v, "cli vscode exec mcp unknown custom: internal: subagent:") {
 		faults = append(faults, HeaderFault{What: "source is neither a text nor an object that says what", Cuts: []session.Cut{session.SetMember(line, "payload", "source", quote("unknown"))}})
 	}
 	return faults

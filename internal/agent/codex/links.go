@@ -38,13 +38,11 @@ func fractional(line []byte) bool {
 	return bytes.Contains(line, []byte(`"token_count"`)) && HasFraction([]byte(gjson.GetBytes(line, "payload.rate_limits").Raw))
 }
 
-// unreadTokens says whether a token count holds a fraction where the newest client reads whole numbers, which is everywhere but in used_percent:
-// it then skips the record (measured with 0.171.0).
-func unreadTokens(line []byte) bool {
-	return HasFraction(usedPercent.ReplaceAll([]byte(gjson.GetBytes(line, "payload").Raw), nil))
-}
+// unreadTokens says whether a token count holds a fraction where the newest client reads a whole number: it then skips the record (measured with
+// 0.171.0).
+func unreadTokens(line []byte) bool { return brokenCount.Match(line) }
 
-var usedPercent = regexp.MustCompile(`"used_percent":\s*[0-9.]+`)
+var brokenCount = regexp.MustCompile(`"(?:\w+_tokens|model_context_window|window_minutes|resets_at|resets_in_seconds)":\s*-?\d+\.`)
 
 // HasFraction says whether valid JSON holds a number with a decimal point.
 func HasFraction(raw []byte) bool {

@@ -19,6 +19,7 @@ import (
 // readSent is what the client of a version sends of a session.
 func readSent(text []byte, at agent.ReadAt, version string) (*session.Sent, error) {
 	r := newSending(at)
+	r.version = version
 	r.read(text, 0)
 	r.s.Named = r.named(at.Base)
 	read := reader.Read(&r.s, reader.Of(func(major, minor int) bool { return Before(version, major, minor) }))
@@ -69,6 +70,7 @@ func (r *sending) unsent(from map[session.Pos]bool) (list []session.Pos) {
 // sending decodes a session, and those that it goes on from, for the reader.
 type sending struct {
 	at      agent.ReadAt
+	version string // of the client that will read the session; "" is the newest
 	s       reader.Session
 	origins []origin       // of s.Records
 	texts   map[int][]byte // of the files, by segment
@@ -195,7 +197,7 @@ func (r *sending) line(text []byte, at, end int, pos session.Pos, segment int) {
 			c.Flags |= reader.Unread
 		}
 		if rec.Kind == session.Header && segment == r.own && !r.s.Header {
-			r.s.Header = len(HeaderFaults(line, Known{})) == 0
+			r.s.Header = len(HeaderFaults(line, Known{Client: r.version})) == 0
 		}
 		if segment == r.own && (rec.Kind == session.Header || rec.Kind == session.Context) {
 			r.setting(&rec)

@@ -47,10 +47,12 @@ var types = map[string]session.Kind{
 	"custom_message": session.Message, "branch_summary": session.Message, "context_edit": session.Other, "usage": session.Other,
 }
 
-// starts are the first bytes of a record.
+// starts are the first bytes of a record, also where a script has put spaces into it.
 var starts = func() (list [][]byte) {
-	for t := range types {
-		list = append(list, []byte(`{"type":"`+t+`"`))
+	for _, begin := range []string{`{"type":"`, `{"type": "`, `{ "type": "`} {
+		for t := range types {
+			list = append(list, []byte(begin+t+`"`))
+		}
 	}
 	return append(list, []byte(`{"customType":"`))
 }()

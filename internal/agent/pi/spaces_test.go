@@ -1,6 +1,7 @@
 package pi_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/timeline"
+	"github.com/hist-cli/hist/lint"
 )
 
 // spaced is a session into which a script has put spaces, as the JSON of many programs has them.
@@ -29,6 +31,17 @@ func TestSpaces(t *testing.T) {
 	}
 	if g.Agent.Name != "pi" || g.Turn.State != timeline.Failed {
 		t.Errorf("it is of %s, its last turn %s", g.Agent.Name, g.Turn.State)
+	}
+}
+
+// TestSpacedAndGlued: two records of it on one line are taken apart.
+func TestSpacedAndGlued(t *testing.T) {
+	_, text := recording(t, "1.5.2", "parallel")
+	lines := bytes.SplitAfter(spaced(text), []byte("\n"))
+	lines[len(lines)/2] = bytes.TrimSuffix(lines[len(lines)/2], []byte("\n"))
+	res, err := lint.Session(t.Context(), bytes.NewReader(bytes.Join(lines, nil)), lint.Options{})
+	if err != nil || len(res.Findings) != 1 || res.Findings[0].Rule.Name != "glued-records" || res.Findings[0].Fix != lint.Exact {
+		t.Errorf("%v: %+v", err, res.Findings)
 	}
 }
 
