@@ -269,7 +269,7 @@ func (p *reportPrinter) resume(rep *repair.Report) {
 		return
 	}
 	if len(rep.Resume) == 0 {
-		fmt.Fprintln(p.w, "resume: its client does not accept the id, so no command resumes it")
+		fmt.Fprintln(p.w, "resume: no command of its client resumes it")
 		return
 	}
 	if !found(rep.Target) {

@@ -17,6 +17,9 @@ var worst = map[string]func(n int) string{
 	"calls without ids": func(n int) string {
 		return strings.ReplaceAll(each(n, probeCall)+each(n, probeOutput), `,"call_id":"c`, `,"was":"c`)
 	},
+	"calls without ids, and outputs of later ones": func(n int) string {
+		return strings.ReplaceAll(each(n, probeCall), `,"call_id":"c`, `,"was":"c`) + each(n, probeOutput) + each(n, probeCall)
+	},
 	"calls twice": func(n int) string { return each(n, probeCall) + each(n, probeCall) },
 	"outputs of another kind": func(n int) string {
 		return each(n, probeCall) + each(n, strings.ReplaceAll(probeOutput, "function_call_output", "custom_tool_call_output"))

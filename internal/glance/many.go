@@ -69,6 +69,8 @@ func (s *Session) Obstacle() string {
 	switch {
 	case s.Fault != "":
 		return s.Fault
+	case s.Header.NotResumed != "":
+		return s.Header.NotResumed
 	case s.Archived:
 		return "it is in the archive"
 	case !s.Named:

@@ -221,6 +221,8 @@ func (a *Answer) operand(home string) string {
 func (a *Answer) elsewhere() string {
 	in := a.session.Agent.ResumeIn
 	switch {
+	case a.session.Header.NotResumed != "":
+		return ""
 	case a.dir != "":
 		return ": this version of the client finds the session only from there; " + format.Command("mkdir", "-p", a.dir) + " makes the directory again"
 	case in != nil && a.Thread != "":

@@ -50,8 +50,12 @@ func ReadHeader(line []byte) session.Info {
 		}
 	}
 	// Measured with 0.171.0: turn/start answers "thread not found".
-	if by := p.Get("source.internal"); by.Type == gjson.String {
-		h.NotResumed = "it is a thread of the client's own (" + by.Str + "), which the client does not resume"
+	if by := p.Get("source.internal"); by.Exists() {
+		name := by.Str
+		for member := range by.Map() {
+			name = member
+		}
+		h.NotResumed = "it is a thread of the client's own (" + name + "), which the client does not resume"
 	}
 	return h
 }
@@ -196,7 +200,7 @@ var headerMembers = []headerMember{
 	{"history_base.end_ordinal_exclusive", "i", "", 114, ""},
 	{"history_base.end_byte_offset", "i", "", 114, ""},
 	{"source.custom", "t-", "", 0, ""},
-	{"source.internal", "t-", "guardian memory_consolidation", 0, ""},
+	{"source.internal", "ot-", "guardian memory_consolidation", 0, ""},
 	{"source.subagent", "ot-", "compact memory_consolidation other: review thread_spawn:", 0, ""},
 	{"source.subagent.other", "t-", "", 0, ""},
 	{"source.subagent.thread_spawn", "o-", "", 0, ""},
@@ -226,7 +230,7 @@ func (m *headerMember) wrong(v, parent gjson.Result, client string) string {
 	return ""
 }
 
-var agentPath = regexp.MustCompile(`^/root(/[a-z0-9_]+)*$`)
+var agentPath = regexp.MustCompile(`^/(?:root(?:/[a-z0-9_]+)*|morpheus)$`)
 
 // takesType says whether a value is of one of some types, written as in headerMembers.
 func takesType(v gjson.Result, types string) bool {
@@ -374,11 +378,21 @@ func elementFaults(elements gjson.Result, list, path, client string) (faults []H
 	if !elements.IsArray() {
 		return nil
 	}
+	hasType := func(element gjson.Result) bool { return element.Get("type").Exists() }
+	typed := list == "dynamic_tools" && !Before(client, 0, 115) && slices.ContainsFunc(elements.Array(), hasType)
 	for i, element := range elements.Array() {
 		at := fmt.Sprintf("%s.%d", path, i)
+		moved := func(cut session.Cut) []session.Cut {
+			cut.Start, cut.End = cut.Start+element.Index, cut.End+element.Index
+			return []session.Cut{cut}
+		}
 		whole := []session.Cut{{Start: element.Index, End: element.Index + len(element.Raw), Element: true}}
 		if !element.IsObject() {
 			faults = append(faults, HeaderFault{What: at + " is no object", Cuts: whole})
+			continue
+		}
+		if typed && !hasType(element) {
+			faults = append(faults, HeaderFault{What: at + " has no type, as others of the list have", Exact: true, Cuts: moved(session.SetMember([]byte(element.Raw), "", "type", quote("function")))})
 			continue
 		}
 		for _, m := range headerMembers {
@@ -394,10 +408,9 @@ func elementFaults(elements gjson.Result, list, path, client string) (faults []H
 			f.What = at + strings.TrimPrefix(f.What, list+".#")
 			const other = `"input_schema"`
 			switch k := strings.Index(element.Raw, other); {
+			case name == "type": // without one, it would be of another kind than the others
 			case strings.ContainsAny(m.takes, "n-"):
-				cut := session.DropMember([]byte(element.Raw), "", name)
-				cut.Start, cut.End = cut.Start+element.Index, cut.End+element.Index
-				f.Cuts = []session.Cut{cut}
+				f.Cuts = moved(session.DropMember([]byte(element.Raw), "", name))
 			case name == "inputSchema" && element.Get("input_schema").Exists() && strings.Count(element.Raw, other) == 1:
 				f.What, f.Exact = "the inputSchema of "+at+" is named input_schema", true
 				f.Cuts = []session.Cut{{Start: element.Index + k, End: element.Index + k + len(other), New: []byte(`"inputSchema"`)}}

@@ -64,7 +64,7 @@ func TestHeaderTaken(t *testing.T) {
 	const agent = `"source":{"subagent":{"thread_spawn":{"parent_thread_id":"01a21a4f-4980-70c0-b571-8db9bd897c20",`
 	for _, member := range []string{
 		agent + `"depth":-1}}}`, agent + `"depth":2147483647,"agent_path":"/root/a_1/b","agent_type":"x"}}}`, `"source":{"subagent":{"other":""}}`,
-		`"source":{"custom":"x"}`, `"source":{"cli":null}`, `"source":{"vscode":{}}`, `"source":"a front end"`, `"source":{"subagent":{"review":{}}}`, `"agent_path":"other"`, `"base_instructions":{"text":"x","provenance":{"type":"custom","model":3}}`,
+		`"source":{"custom":"x"}`, `"source":{"cli":null}`, `"agent_path":"/morpheus"`, `"source":{"internal":{"guardian":null}}`, `"source":{"vscode":{}}`, `"source":"a front end"`, `"source":{"subagent":{"review":{}}}`, `"agent_path":"other"`, `"base_instructions":{"text":"x","provenance":{"type":"custom","model":3}}`,
 		`"dynamic_tools":[{"name":"a","description":"b","inputSchema":null,"deferLoading":null,"namespace":"n","exposeToContext":null,"tools":3}]`,
 		`"dynamic_tools":[{"type":"namespace","name":"n","description":"d","tools":[],"deferLoading":3},{"type":"function","name":"a","description":"b","inputSchema":1.5,"deferLoading":true}]`,
 	} {
@@ -72,6 +72,13 @@ func TestHeaderTaken(t *testing.T) {
 		if faults := HeaderFaults(line, Known{}); len(faults) > 0 {
 			t.Errorf("%s is said to be refused: %+v", member, faults)
 		}
+	}
+	mixed := []byte(`{"type":"session_meta","payload":{"id":"01a21a4e-b577-71c2-b279-130cf9b5cf38","timestamp":"2026-11-27T00:01:35.952Z","cwd":"/","originator":"cli","cli_version":"0.171.0","source":"cli","dynamic_tools":[{"name":"a","description":"b","inputSchema":{}},{"type":"function","name":"c","description":"d","inputSchema":{}}]}}`)
+	if faults := HeaderFaults(mixed, Known{}); len(faults) != 1 || !faults[0].Exact {
+		t.Errorf("tools with and without a type: %+v", faults)
+	}
+	if faults := HeaderFaults(mixed, Known{Client: "0.114.0"}); len(faults) > 0 {
+		t.Errorf("0.114.0 reads tools with and without a type: %+v", faults)
 	}
 	for _, source := range []string{`"custom"`, `"internal"`, `"subagent"`, `{"subagent":"other"}`, `{"subagent":"thread_spawn"}`, `{"cli":null,"exec":null}`} {
 		line := []byte(`{"type":"session_meta","payload":{"id":"01a21a4e-b577-71c2-b279-130cf9b5cf38","timestamp":"2026-11-27T00:01:35.952Z","cwd":"/","originator":"cli","cli_version":"0.171.0","source":` + source + `}}`)

@@ -42,7 +42,7 @@ func fractional(line []byte) bool {
 // 0.171.0).
 func unreadTokens(line []byte) bool { return brokenCount.Match(line) }
 
-var brokenCount = regexp.MustCompile(`"(?:\w+_tokens|model_context_window|window_minutes|resets_at|resets_in_seconds)":\s*-?\d+\.`)
+var brokenCount = regexp.MustCompile(`"(?:(?:input|cached_input|output|reasoning_output|total)_tokens|model_context_window|window_minutes|resets_at|resets_in_seconds)":\s*-?\d+\.`)
 
 // HasFraction says whether valid JSON holds a number with a decimal point.
 func HasFraction(raw []byte) bool {

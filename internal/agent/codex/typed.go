@@ -93,8 +93,8 @@ var typedRecords = map[string][]typedMember{
 	"event_msg/agent_reasoning": {{"text", notAField, aText, false}},
 }
 
-// Skips says whether the newest client's typed reader skips a record, so that its ordinal does not count (measured with 0.171.0). An event
-// that is not known here may be one that it reads.
+// Skips says whether the newest client's typed reader skips a record, so that its ordinal does not count (measured with 0.171.0). It skips more than
+// is known here: of most events and settings, only the type is looked at.
 func Skips(rec *session.Record) bool {
 	switch {
 	case rec.Refused, rec.Type == "":

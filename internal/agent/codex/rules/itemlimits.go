@@ -18,8 +18,8 @@ import (
 // shape, of which that need not be asked.
 type limitedItems struct {
 	run *run
-	// unnamed are calls without a call_id whose output has not come, oldest first.
-	unnamed map[session.Family][]unnamedCall
+	// unnamed are calls without a call_id whose output has not come.
+	unnamed map[session.Family]*unnamedCalls
 	owned   map[callKey]ownedOutput
 	calls   int         // how many there were
 	holes   int         // how many lines can't be read: each may have been such a call, too
@@ -33,6 +33,17 @@ type unnamedCall struct {
 	family  session.Family
 	id      []byte // what it is called instead
 	holes   int    // how many lines in front of it can't be read
+}
+
+// unnamedCalls are those of a family, oldest first: those whose output was another call's after all, and then the others.
+type unnamedCalls struct{ again, waiting []unnamedCall }
+
+// next is the list that the oldest stands in.
+func (u *unnamedCalls) next() *[]unnamedCall {
+	if len(u.again) > 0 {
+		return &u.again
+	}
+	return &u.waiting
 }
 
 // ownedOutput is an output that is taken for that of an unnamed call.
@@ -191,7 +202,7 @@ func (c *limitedItems) names(it item) bool {
 		return false
 	}
 	if isOutput(it) {
-		return len(c.unnamed[familyOf(it.Type)]) > 0
+		return len(*c.of(familyOf(it.Type)).next()) > 0
 	}
 	return codex.LacksCallID(it.Record)
 }
@@ -221,10 +232,8 @@ func (c *limitedItems) callID(it item) {
 			it.owner.Refused = true
 		}
 		f.First, f.Edits = true, []finding.Edit{rename(new)}
-		if c.unnamed == nil {
-			c.unnamed = map[session.Family][]unnamedCall{}
-		}
-		c.unnamed[family] = append(c.unnamed[family], unnamedCall{f, family, new, c.holes})
+		of := c.of(family)
+		of.waiting = append(of.waiting, unnamedCall{f, family, new, c.holes})
 		return
 	}
 	if call, ok := c.oldest(family); ok {
@@ -236,13 +245,25 @@ func (c *limitedItems) callID(it item) {
 	}
 }
 
+// of are the calls of a family.
+func (c *limitedItems) of(family session.Family) *unnamedCalls {
+	if c.unnamed[family] == nil {
+		if c.unnamed == nil {
+			c.unnamed = map[session.Family]*unnamedCalls{}
+		}
+		c.unnamed[family] = &unnamedCalls{}
+	}
+	return c.unnamed[family]
+}
+
 // oldest takes the oldest call of a family.
 func (c *limitedItems) oldest(family session.Family) (call unnamedCall, ok bool) {
-	if list := c.unnamed[family]; len(list) > 0 {
-		call, c.unnamed[family] = list[0], list[1:]
-		return call, true
+	list := c.of(family).next()
+	if len(*list) == 0 {
+		return unnamedCall{}, false
 	}
-	return unnamedCall{}, false
+	call, *list = (*list)[0], (*list)[1:]
+	return call, true
 }
 
 // hole notes a line that can't be read.
@@ -250,8 +271,8 @@ func (c *limitedItems) hole() { c.holes++ }
 
 // owns takes an output with an id that no call has yet for that of an unnamed call, until a call with that id comes.
 func (c *limitedItems) owns(key callKey, rec *session.Record) {
-	for _, list := range c.unnamed {
-		if len(list) > 0 && list[0].holes < c.holes {
+	for _, of := range c.unnamed {
+		if list := *of.next(); len(list) > 0 && list[0].holes < c.holes {
 			return
 		}
 	}
@@ -269,7 +290,8 @@ func (c *limitedItems) owns(key callKey, rec *session.Record) {
 func (c *limitedItems) disown(key callKey) {
 	if o, ok := c.owned[key]; ok {
 		delete(c.owned, key)
-		c.unnamed[o.call.family] = slices.Insert(c.unnamed[o.call.family], 0, o.call)
+		of := c.of(o.call.family)
+		of.again = append(of.again, o.call)
 	}
 }
 
@@ -300,9 +322,9 @@ func (c *limitedItems) forget() { clear(c.unnamed) }
 
 // end reports calls that no output answers.
 func (c *limitedItems) end() {
-	for _, list := range c.unnamed {
-		for i := range list {
-			c.run.Report(list[i].finding)
+	for _, of := range c.unnamed {
+		for _, call := range slices.Concat(of.again, of.waiting) {
+			c.run.Report(call.finding)
 		}
 	}
 }
