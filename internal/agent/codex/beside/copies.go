@@ -94,15 +94,20 @@ func (c *copies) See(rec *session.Record) {
 		c.cut(rec)
 		return
 	case rec.Kind == session.Header:
-		if h := codex.ReadHeader(rec.Raw); !c.headed && h.ForkedFrom != "" && !h.Paginated() {
+		h := codex.ReadHeader(rec.Raw)
+		if !c.headed && h.ForkedFrom != "" && !h.Paginated() {
 			c.timeless, c.torn = map[uint64][]int{}, map[int][]byte{}
 			c.forked = forkedAt(rec.Raw, h)
 		} else if !c.headed && h.SubagentStart > 0 {
 			c.handed.made = madeAt(rec.Raw)
 		}
 		c.headed = true
-		if len(c.records) == 0 && rec.Ordinal.State == session.GoodOrdinal {
+		switch {
+		case len(c.records) > 0:
+		case rec.Ordinal.State == session.GoodOrdinal:
 			c.last = rec.Ordinal
+		case rec.Ordinal.State == session.BadOrdinal && h.BaseThread == "":
+			c.last = session.Ordinal{State: session.GoodOrdinal} // as its repair will have it
 		}
 		return
 	case len(c.records) >= maxCompared:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"hash/maphash"
+	"slices"
 	"strings"
 	"time"
 
@@ -163,16 +164,16 @@ func (p *prompts) missing(ctx context.Context, c *copies, paginated bool) (lost 
 	return lost
 }
 
-// first is the first prompt of a session that lacks it, as the list of threads has it. It goes into the first damaged place if
+// first is the first prompt of a session that lacks it, as the list of threads has it. It goes into the first damaged place behind a record if
 // that comes before all prompts of the session, or else in front of the first answer if that does.
 func (p *prompts) first(ctx context.Context, c *copies, h session.Info) []check.Lost {
 	if inherits(h) {
 		return nil
 	}
 	at := gap{behind: c.answer, from: c.answered}
-	switch {
-	case len(c.gaps) > 0 && (p.count == 0 || c.gaps[0].behind <= c.prompt) && !c.gaps[0].from.IsZero():
-		at = c.gaps[0]
+	switch i := slices.IndexFunc(c.gaps, func(g gap) bool { return !g.from.IsZero() }); {
+	case i >= 0 && (p.count == 0 || c.gaps[i].behind <= c.prompt):
+		at = c.gaps[i]
 	case !p.answeredNone(c):
 		return nil
 	}
