@@ -34,8 +34,12 @@ func invented(r *rand.Rand) map[string]string {
 		return string(b)
 	}
 	const alnum, upper, hex = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdef"
+	var aws []byte // one that repeats few characters is a placeholder to the rules
+	for _, i := range r.Perm(len(upper))[:16] {
+		aws = append(aws, upper[i])
+	}
 	return map[string]string{
-		"aws":       "AK" + "IA" + chars(16, upper),
+		"aws":       "AK" + "IA" + string(aws),
 		"github":    "gh" + "p_" + chars(36, alnum),
 		"gitlab":    "gl" + "pat-" + chars(20, alnum),
 		"slack":     "xo" + "xb-" + chars(12, "123456789") + "-" + chars(12, "123456789") + "-" + chars(24, alnum),
