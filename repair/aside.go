@@ -13,7 +13,7 @@ func (r *rewrite) setAside(rec *session.Record) error {
 	r.differ(rec.Offset)
 	c := r.change(rec, nil)
 	c.Before.show(rec.Raw)
-	if !rec.Zeros && len(bytes.Trim(rec.Raw, "\x00 \t\r\n")) == 0 {
+	if rec.Nothing() && !rec.Zeros {
 		r.Totals.Edited++
 		return nil
 	}

@@ -167,7 +167,7 @@ func (f *Normalizer) unreadable() {
 	*f.rec = session.Record{
 		Pos: f.rec.Pos, Offset: f.rec.Offset, Size: f.rec.Size, Raw: f.rec.Raw, Spans: f.spans, Original: f.rec.Original,
 		Passed: f.rec.Passed, Drop: f.rec.Drop, Open: f.rec.Open, Mended: f.rec.Mended, Kind: session.Unreadable,
-		Blank: len(bytes.Trim(f.rec.Raw, "\x00 \t\r\n")) == 0 || ofMerge(f.rec.Raw),
+		Blank: f.rec.Nothing() || ofMerge(f.rec.Raw),
 	}
 	f.rec.Zeros = f.rec.Blank && bytes.Count(f.rec.Raw, []byte{0}) >= minZeros
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 
@@ -189,6 +190,9 @@ type Decoder interface {
 	// When is the time of a decoded record as its line has it; empty if it has none, or Modernize needs none.
 	When(rec *Record) []byte
 }
+
+// Nothing says whether a line holds nothing at all: blanks, or NULs.
+func (r *Record) Nothing() bool { return len(bytes.Trim(r.Raw, "\x00 \t\r\n")) == 0 }
 
 // Preparer is a Decoder whose rules do much that needs nothing but the record.
 type Preparer interface {

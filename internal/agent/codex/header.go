@@ -137,10 +137,10 @@ func HeaderFaults(line []byte, known Known) []HeaderFault {
 }
 
 // headerMembers are members of a header that need not be there, and of what types the client takes them (each measured with 0.171.0; of others
-// nothing is known): text, null, bool, object, array, list of texts, integer from 0 on, depth (of 32 bits), path of an agent, uuid, or * for anything. A member of an object that does not take null must be
-// there, unless it takes - for that. A number is made a text where that comes first. Of some, words are the only texts, or the members of which an
-// object has just one. Up to the minor version ignoredBy, clients were measured not to look at the member. Members of a list's elements have a #
-// in their path. Some belong to objects of some types only.
+// nothing is known): text, null, bool, object, array, list of texts, integer from 0 on, depth (of 32 bits), path of an agent, uuid, or * for
+// anything. A member of an object that does not take null must be there, unless it takes - for that. A number is made a text where that comes
+// first. Of some, words are the only texts, or the members of which an object has just one. Up to the minor version ignoredBy, clients were
+// measured not to look at the member. Members of a list's elements have a # in their path. Some belong to objects of some types only.
 var headerMembers = []headerMember{
 	{"account_scoped", "b", "", 145, ""},
 	{"attached_thread", "b", "", 145, ""},

@@ -67,19 +67,20 @@ func TestMisfit(t *testing.T) {
 // TestSkips: what 0.171.0 was seen to read, and to skip.
 func TestSkips(t *testing.T) {
 	for record, want := range map[string]bool{
-		`"event_msg","payload":{"type":"token_count","info":{"model_context_window":1},"rate_limits":{"primary":{"used_percent":1.5}}}`: false,
-		`"event_msg","payload":{"type":"token_count","info":{"model_context_window":1.5}}`:                                              true,
-		`"event_msg","payload":{"type":"user_message","message":"a"}`:                                                                   false,
-		`"event_msg","payload":{"type":"user_message"}`:                                                                                 true,
-		`"event_msg","payload":{"type":"agent_message","message":3}`:                                                                    true,
-		`"event_msg","payload":{"type":"agent_reasoning","text":3}`:                                                                     true,
-		`"event_msg","payload":{"type":"web_search_end","call_id":"a","query":"b"}`:                                                     false,
-		`"turn_context","payload":{"cwd":"/","model":"m","approval_policy":"never","sandbox_policy":{"type":"read-only"}}`:              false,
-		`"turn_context","payload":{"cwd":"/"}`:                                                                                          true,
-		`"response_item","payload":{"type":"function_call","arguments":"{}"}`:                                                           true,
-		`"response_item","payload":{"type":"message","role":"assistant","content":"a"}`:                                                 true,
-		`"response_item","payload":{"type":"brand_new"}`:                                                                                false,
-		`"dynamic_tools_updated","payload":{"tools":[]}`:                                                                                false,
+		`"event_msg","payload":{"type":"token_count","info":{"model_context_window":1},"rate_limits":{"primary":{"used_percent":1.5}}}`:      false,
+		`"event_msg","payload":{"type":"token_count","info":{"model_context_window":1.5}}`:                                                   true,
+		`"event_msg","payload":{"type":"token_count","info":{"new_tokens":1.5,"cost":0.25},"rate_limits":{"primary":{"used_percent":-1.5}}}`: false,
+		`"event_msg","payload":{"type":"user_message","message":"a"}`:                                                                        false,
+		`"event_msg","payload":{"type":"user_message"}`:                                                                                      true,
+		`"event_msg","payload":{"type":"agent_message","message":3}`:                                                                         true,
+		`"event_msg","payload":{"type":"agent_reasoning","text":3}`:                                                                          true,
+		`"event_msg","payload":{"type":"web_search_end","call_id":"a","query":"b"}`:                                                          false,
+		`"turn_context","payload":{"cwd":"/","model":"m","approval_policy":"never","sandbox_policy":{"type":"read-only"}}`:                   false,
+		`"turn_context","payload":{"cwd":"/"}`:                                                                                               true,
+		`"response_item","payload":{"type":"function_call","arguments":"{}"}`:                                                                true,
+		`"response_item","payload":{"type":"message","role":"assistant","content":"a"}`:                                                      true,
+		`"response_item","payload":{"type":"brand_new"}`:                                                                                     false,
+		`"dynamic_tools_updated","payload":{"tools":[]}`:                                                                                     false,
 		`"brand_new","payload":{}`: true,
 	} {
 		rec := scannedLine(t, []byte(`{"timestamp":"2026-11-27T00:01:33.860Z","ordinal":40,"type":`+record+`}`))

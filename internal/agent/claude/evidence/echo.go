@@ -11,18 +11,18 @@ import (
 
 // Echo is a prompt's text in a record other than the prompt's own.
 type Echo struct {
-	Told    string // the text; to be read with words
-	Source  string
-	Leaf    string // the end of the session, as the echo's last-prompt record names it; "" if it names none
-	Session string // that wrote it; "" if it does not say so
-	Hash    string // of the whole message that holds the words, if it was recorded as it was sent
-	At      session.Pos
-	When    int64 // the record's time, in milliseconds since 1970; 0 if it has none
-	Quoted  bool  // told is still a quoted JSON string: few are ever asked for
-	Late    bool  // it is written after the prompt itself, not before
-	Last    bool
-	Waits   bool // the prompt waits for the end of a turn, as far as the file tells
-	Taken   bool // it waited, and the user took it back, or it was sent along with an output
+	Told     string // the text; to be read with words
+	Source   string
+	Leaf     string // the end of the session, as the echo's last-prompt record names it; "" if it names none
+	Session  string // that wrote it; "" if it does not say so
+	Hash     string // of the whole message that holds the words, if it was recorded as it was sent
+	At       session.Pos
+	When     int64 // the record's time, in milliseconds since 1970; 0 if it has none
+	Quoted   bool  // told is still a quoted JSON string: few are ever asked for
+	Late     bool  // it is written after the prompt itself, not before
+	Last     bool
+	Waits    bool // the prompt waits for the end of a turn, as far as the file tells
+	Unqueued bool // it waited, and was taken back, or sent along with an output
 }
 
 // Words are what the prompt says.

@@ -77,7 +77,7 @@ func (c *Checker) lostBranches(sent *nodeSet, t *trunk) (lost []stretch) {
 		if n.Side || sent.has(n) || n.dropped != nil || n.branchDone || n.up == nil || !sent.has(n.up) {
 			continue
 		}
-		if outputBeside(n) && !c.hasAnother(n, sent) {
+		if outputBeside(n) && !c.anotherIsSent(n, sent) {
 			lost = append(lost, stretch{n, n})
 		}
 		if n.Role == content.RoleResult {
@@ -101,16 +101,15 @@ func (c *Checker) lostBranches(sent *nodeSet, t *trunk) (lost []stretch) {
 	return lost
 }
 
-// hasAnother says whether another output of the same call is sent.
-func (c *Checker) hasAnother(output *node, sent *nodeSet) bool {
+// anotherIsSent says whether another output of the same call is sent.
+func (c *Checker) anotherIsSent(output *node, sent *nodeSet) bool {
 	return slices.ContainsFunc(output.IDs(content.BlockResult), func(id string) bool { return slices.ContainsFunc(c.results()[id], sent.has) })
 }
 
 // outputBeside says whether an output hangs on a call of an answer without an id, and nothing hangs on it: the client finds the outputs of
 // parallel calls that are beside its way by that id alone.
 func outputBeside(n *node) bool {
-	return n.Role == content.RoleResult && n.first == nil && n.up != nil && n.up.Role == content.RoleAssistant && n.up.Msg == "" &&
-		slices.ContainsFunc(n.IDs(content.BlockResult), func(id string) bool { return n.up.Says(content.BlockCall, id) })
+	return n.Role == content.RoleResult && n.first == nil && n.up != nil && n.up.Role == content.RoleAssistant && n.up.Msg == "" && n.isOutputOf(n.up)
 }
 
 // branchEnd is the last record below another one, and whether the model has answered on the way there.

@@ -42,7 +42,7 @@ func (c *Checker) lostPromptAtEnd() {
 		i--
 	}
 	for k := range c.echoes {
-		if e := &c.echoes[k]; (e.Waits || k == i && !e.Late && !e.Taken) && c.askedAgain(e, where, finding.After) && c.waiting == nil {
+		if e := &c.echoes[k]; (e.Waits || k == i && !e.Late && !e.Unqueued) && c.askedAgain(e, where, finding.After) && c.waiting == nil {
 			c.waiting = c.added[len(c.added)-1]
 		}
 	}

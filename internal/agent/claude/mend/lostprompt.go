@@ -175,7 +175,7 @@ func (c *Checker) promptBetween(p, n *node) (told, *node) {
 // takenAlong says whether, behind a line and in front of a record, the client notes that it took a prompt out of its queue: a turn went on there,
 // whose prompt that is not.
 func (c *Checker) takenAlong(from int64, n *node) bool {
-	return slices.ContainsFunc(c.echoes[c.echoFrom(from+1):max(c.echoFrom(from+1), c.echoFrom(n.Pos().Line))], func(e evidence.Echo) bool { return e.Taken })
+	return slices.ContainsFunc(c.echoes[c.echoFrom(from+1):max(c.echoFrom(from+1), c.echoFrom(n.Pos().Line))], func(e evidence.Echo) bool { return e.Unqueued })
 }
 
 // askedLately says whether one of the prompts in front of a record has an echo's words.
@@ -199,7 +199,7 @@ func (c *Checker) echoInFront(p, n *node, request *asked) *evidence.Echo {
 	for i := min(c.echoFrom(c.nodes[0].Pos().Line), earlierPrompts) - 1; i >= 0; i-- {
 		e := &c.echoes[i]
 		inTime := p != nil && p.When != 0 && c.nodes[0].When != 0 && c.nodes[0].When < e.When && e.When > p.When && e.When <= n.When
-		if !e.Late && !e.Taken && (request == nil && inTime || request != nil && request.sent(e)) && !c.hasItsPrompt(i) {
+		if !e.Late && !e.Unqueued && (request == nil && inTime || request != nil && request.sent(e)) && !c.hasItsPrompt(i) {
 			return e
 		}
 	}
@@ -276,7 +276,7 @@ func (c *Checker) stands(t evidence.Typed) bool {
 // echoBefore is the last echo, on a line before one and behind another, of the kind that is written before the prompt itself.
 func (c *Checker) echoBefore(line, from int64) *evidence.Echo {
 	for i := c.echoFrom(line) - 1; i >= 0 && c.echoes[i].At.Line > from; i-- {
-		if !c.echoes[i].Late && !c.echoes[i].Taken && !c.hasItsPrompt(i) {
+		if !c.echoes[i].Late && !c.echoes[i].Unqueued && !c.hasItsPrompt(i) {
 			return &c.echoes[i]
 		}
 	}

@@ -198,7 +198,7 @@ func (c *Checker) onlyAsked(f *finding.Finding) {
 	var late []*evidence.Echo // the last prompts of turns, told again: of others nothing may be left but what was typed
 	for i := range c.echoes {
 		switch e := &c.echoes[i]; {
-		case e.Taken:
+		case e.Unqueued:
 		case e.Late:
 			late = append(late, e)
 		default:
@@ -249,7 +249,7 @@ func (c *Checker) unpasted(list []evidence.Typed) []evidence.Typed {
 	}
 	var whole []string
 	for i := range c.echoes {
-		if words := c.echoes[i].Words(); !c.echoes[i].Taken && !known[words] {
+		if words := c.echoes[i].Words(); !c.echoes[i].Unqueued && !known[words] {
 			known[words], whole = true, append(whole, words)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 // queue are the prompts that wait for the end of a turn, as far as the file is read. A client notes when it adds one, begins a turn with the
-// one that has waited longest, or takes one out by its words: to send it along with an output, or because the user wants it back (2.1.332,
-// measured).
+// one that has waited longest, or takes one out, by its words (2.1.332,
+// measured) or without them: to send it along with an output, or because the user wants it back.
 type queue struct {
 	waiting []int // places among the echoes; wordless for a prompt whose words are not recorded
 	begun   int   // so many have left it for a turn, and stand nowhere yet
@@ -46,12 +46,12 @@ func (c *Checker) queueOperation(rec *session.Record, of string) {
 		q.along++
 		at := slices.IndexFunc(q.waiting, func(i int) bool { return i != wordless && c.echoes[i].Told == words })
 		if at >= 0 {
-			c.outOfQueue(at).Taken = true
+			c.outOfQueue(at).Unqueued = true
 			return
 		}
-		for range q.waiting { // versions before 2.1.332 note no words: any of them may be meant
+		for range q.waiting { // most versions before 2.1.332 note no words: any of them may be meant
 			if e := c.outOfQueue(0); e != nil {
-				e.Taken = true
+				e.Unqueued = true
 			}
 		}
 	}

@@ -138,7 +138,12 @@ func (f *fork) goesOn(prompt *node) bool {
 	if f.winner.Role == content.RoleAssistant {
 		return f.at.Msg != "" && f.winner.Msg == f.at.Msg
 	}
-	return slices.ContainsFunc(f.winner.IDs(content.BlockResult), func(id string) bool { return f.at.Says(content.BlockCall, id) })
+	return f.winner.isOutputOf(f.at)
+}
+
+// isOutputOf says whether a record holds an output of a call that another one holds.
+func (n *node) isOutputOf(call *node) bool {
+	return slices.ContainsFunc(n.IDs(content.BlockResult), func(id string) bool { return call.Says(content.BlockCall, id) })
 }
 
 // waited says whether a prompt waited while a tool ran that the user then interrupted: 2.1.332 hangs it on the call, beside the output, and
@@ -150,8 +155,7 @@ func (f *fork) waited(prompt *node) bool {
 // parted says whether a branch begins with a further call of an answer that made several, and the trunk goes on with the output of the one
 // before. Without the answer's id, the client does not find the others (2.1.332, measured).
 func (f *fork) parted(head *node) bool {
-	return head.Role == content.RoleAssistant && head.Msg == "" && f.at == head.up && f.at.Role == content.RoleAssistant && f.at.Msg == "" && f.winner != nil &&
-		slices.ContainsFunc(f.winner.IDs(content.BlockResult), func(id string) bool { return f.at.Says(content.BlockCall, id) })
+	return head.Role == content.RoleAssistant && head.Msg == "" && f.at == head.up && f.at.Role == content.RoleAssistant && f.at.Msg == "" && f.winner != nil && f.winner.isOutputOf(f.at)
 }
 
 // answerBelow is the first answer on the trunk behind a part of another; nil if there is none.

@@ -81,14 +81,14 @@ func (c *limitedItems) check(it item) *finding.Finding {
 			return nil
 		}
 	case "response_item/function_call":
-		if !plainCallID(it.Record) || c.names(it) {
+		if !plainCallID(it.Record) || c.getsID(it) {
 			c.callID(it)
 		}
 		if !mayHoldLongKey(codex.Field(it.Record, codex.FieldArguments)) {
 			return nil
 		}
 	default:
-		if !plainCallID(it.Record) || c.names(it) {
+		if !plainCallID(it.Record) || c.getsID(it) {
 			c.callID(it)
 		}
 		if it.Type != "response_item/tool_search_call" || len(codex.Field(it.Record, codex.FieldArguments)) <= maxKey {
@@ -196,8 +196,8 @@ func kindOf(it item) string {
 // isOutput says whether an item is an output, by its type: one without a call_id is none to the rules of pairs.
 func isOutput(it item) bool { return strings.HasSuffix(it.Type, "_output") }
 
-// names says whether an item has no call_id, and is given one: a call that the client does not read without, and its output.
-func (c *limitedItems) names(it item) bool {
+// getsID says whether an item has no call_id, and is given one: a call that the client does not read without, and its output.
+func (c *limitedItems) getsID(it item) bool {
 	if len(it.CallID) > 0 {
 		return false
 	}
@@ -232,8 +232,8 @@ func (c *limitedItems) callID(it item) {
 			it.owner.Refused = true
 		}
 		f.First, f.Edits = true, []finding.Edit{rename(new)}
-		of := c.of(family)
-		of.waiting = append(of.waiting, unnamedCall{f, family, new, c.holes})
+		calls := c.of(family)
+		calls.waiting = append(calls.waiting, unnamedCall{f, family, new, c.holes})
 		return
 	}
 	if call, ok := c.oldest(family); ok {
@@ -271,8 +271,8 @@ func (c *limitedItems) hole() { c.holes++ }
 
 // owns takes an output with an id that no call has yet for that of an unnamed call, until a call with that id comes.
 func (c *limitedItems) owns(key callKey, rec *session.Record) {
-	for _, of := range c.unnamed {
-		if list := *of.next(); len(list) > 0 && list[0].holes < c.holes {
+	for _, calls := range c.unnamed {
+		if list := *calls.next(); len(list) > 0 && list[0].holes < c.holes {
 			return
 		}
 	}
@@ -290,8 +290,8 @@ func (c *limitedItems) owns(key callKey, rec *session.Record) {
 func (c *limitedItems) disown(key callKey) {
 	if o, ok := c.owned[key]; ok {
 		delete(c.owned, key)
-		of := c.of(o.call.family)
-		of.again = append(of.again, o.call)
+		calls := c.of(o.call.family)
+		calls.again = append(calls.again, o.call)
 	}
 }
 
@@ -322,8 +322,8 @@ func (c *limitedItems) forget() { clear(c.unnamed) }
 
 // end reports calls that no output answers.
 func (c *limitedItems) end() {
-	for _, of := range c.unnamed {
-		for _, call := range slices.Concat(of.again, of.waiting) {
+	for _, calls := range c.unnamed {
+		for _, call := range slices.Concat(calls.again, calls.waiting) {
 			c.run.Report(call.finding)
 		}
 	}

@@ -14,7 +14,7 @@ var ruleUnreadableRecord = texts.Rule(finding.Rule{Name: "unreadable-record", Fa
 // readable says whether the client reads an item, and reports it if not.
 func (c *itemChecker) readable(it item) bool {
 	why := c.misfit(it.Record)
-	if why == "" || c.limited.names(it) && codex.LacksCallID(it.Record) {
+	if why == "" || c.limited.getsID(it) && codex.LacksCallID(it.Record) {
 		return true
 	}
 	f := it.finding(ruleUnreadableRecord, finding.SetAside, 0, "the client can't read this item: "+why)
