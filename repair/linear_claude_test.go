@@ -23,12 +23,13 @@ var worstTrees = map[string]func(n int) string{
 			r.parent = ""
 		}
 	}),
-	"calls without parents":      changed(works, func(i int, r *treeRecord) { r.parent = "" }),
-	"records of another session": strangers,
-	"parents that are gone":      changed(says, func(i int, r *treeRecord) { r.parent = gone(i) }),
-	"jumps of the clock":         changed(says, jumps),
-	"parallel calls without ids": withoutIDs,
-	"one parent that is gone":    changed(says, func(i int, r *treeRecord) { r.parent = gone(0) }),
+	"calls without parents":        changed(works, func(i int, r *treeRecord) { r.parent = "" }),
+	"records of another session":   strangers,
+	"parents that are gone":        changed(says, func(i int, r *treeRecord) { r.parent = gone(i) }),
+	"jumps of the clock":           changed(says, jumps),
+	"parallel calls without ids":   withoutIDs,
+	"parallel calls of one record": besideOneCall,
+	"one parent that is gone":      changed(says, func(i int, r *treeRecord) { r.parent = gone(0) }),
 	"calls that hang on what is gone": changed(works, func(i int, r *treeRecord) {
 		r.parent = gone(i)
 		r.source = ""
@@ -497,17 +498,35 @@ func withoutIDs(n int) string {
 	return strings.ReplaceAll(text.String(), `"id":"none",`, "")
 }
 
+// besideOneCall is an answer without an id that makes n calls in one record, on which their outputs hang beside each other.
+func besideOneCall(n int) string {
+	calls := strings.TrimSuffix(each(n, strings.Trim(tellsCall("toolu_%d"), "[]")+","), ",")
+	text := treeRecord{uuid: id(0), role: "user", content: `"count"`}.line() + treeRecord{uuid: id(1), parent: id(0), role: "assistant", msg: "none", content: "[" + calls + "]", second: 1}.line()
+	for i := range n {
+		text += treeRecord{uuid: id(i + 2), parent: id(1), role: "user", content: tellsOutput(fmt.Sprint("toolu_", i)), second: i + 2}.line()
+	}
+	text += treeRecord{uuid: id(n + 2), parent: id(n + 1), role: "assistant", msg: "none", content: `[{"type":"text","text":"counted"}]`, second: n + 2}.line()
+	return strings.ReplaceAll(text, `"id":"none",`, "")
+}
+
 // TestManyWithoutIDs: the parallel calls of all answers without an id are put in a line, however many there are.
 func TestManyWithoutIDs(t *testing.T) {
-	out, rep, err := repairText([]byte(withoutIDs(900)), "", Choice{})
-	if err != nil || rep.Unrepaired() {
-		t.Fatalf("%v, %+v", err, rep)
-	}
-	if found := listed(lintText(t, out, "")); strings.Contains(found, "lost-branch") {
-		t.Error("left after the repair:\n" + found)
-	}
-	if h := rep.History; h.After != 900 {
-		t.Errorf("history figures: %+v", h)
+	for name, input := range map[string]struct {
+		text  string
+		items int64
+	}{"in records of their own": {withoutIDs(900), 900}, "in one record": {besideOneCall(60), 122}} {
+		t.Run(name, func(t *testing.T) {
+			out, rep, err := repairText([]byte(input.text), "", Choice{})
+			if err != nil || rep.Unrepaired() {
+				t.Fatalf("%v, %+v", err, rep)
+			}
+			if found := listed(lintText(t, out, "")); strings.Contains(found, "lost-branch") {
+				t.Error("left after the repair:\n" + found)
+			}
+			if h := rep.History; h.After != input.items {
+				t.Errorf("history figures: %+v", h)
+			}
+		})
 	}
 }
 
