@@ -252,82 +252,111 @@ func (v *view) read(t traits) *reading {
 
 // judge counts what is sent, and what is wrong with it.
 func (r *reading) judge(v *view, t traits) {
-	called := map[string]why{} // the calls of the chain, and what became of them; an open one is 0
-	open := map[string]int{}   // how many calls of the newest answer have an id and no result, as long as nothing came between
-	tools := map[string]bool{} // those of these calls
-	answered := r.newest(v)
-	r.asked = &fact{}
-	if answered >= 0 {
-		r.asked = &v.facts[r.sent[answered]]
-	}
-	openClaw, failed := slices.ContainsFunc(v.facts, func(f fact) bool { return f.openClaw }), -1 // the last request that a result without a call has ended
-	twins := false
-	for at, i := range r.sent {
-		if v.facts[i].uncalled {
-			failed = at
-		}
-		twins = twins || v.facts[i].twins && at > answered
-	}
+	p := r.newPaired(v)
 	for at, i := range r.sent {
 		r.goes[i] = true
 		f := &v.facts[i]
-		hidden, unsent := r.flaws(i, f, t, at < answered)
+		hidden, unsent := r.flaws(i, f, t, at < p.answered)
 		switch {
 		case hidden && f.role == "assistant": // nor are its calls sent
 			continue
 		case f.role == "toolResult":
-			w := called[f.answers]
-			switch _, known := called[f.answers]; {
-			case !known || f.answers == "":
-				w = noCall
-			case open[f.answers] > 0:
-				open[f.answers]--
-				called[f.answers], w = twice, 0
-			case w == 0:
-				w = late
-			}
-			// OpenClaw takes calls of tools that there are not out of what the model said, with all of an answer that held nothing else, leaves their
-			// results in the file, and goes on behind them: published sessions have many answers there. It makes up results for answers that were
-			// stopped, too. Some of its versions send those: then the API refuses each request behind them, and says why.
-			if openClaw && w != 0 && (w == noCall && f.noTool && f.answers != "" && !tools[f.tool] || f.madeUp && (at < answered || at > failed)) {
-				r.uncalled[i] = true
+			if !p.result(at, i) {
 				continue
-			}
-			if f.toolAt != nil && r.asked.google {
-				r.invalid++
-			}
-			if w != 0 {
-				r.orphans[i] = w
-				r.invalid++
 			}
 		case f.role == "assistant" && f.dropped:
 			for _, c := range f.calls {
-				called[c.id] = dropped
+				p.called[c.id] = dropped
 			}
 			continue
 		case f.says > 0 && f.kind != "compaction":
-			clear(open)
-			clear(tools)
-			if len(f.calls) > 0 {
-				r.taken[i] = at < answered && !twins && !r.asked.plainIDs && v.eachAnswered(f, r.sent[at+1:])
-			}
-			for _, c := range f.calls {
-				if c.stray > 0 && f.flaws[c.stray-1].harm == hidesBlock {
-					continue
-				}
-				if c.id == "" && r.taken[i] {
-					c.id = c.again
-				}
-				if c.id == "" || c.name == "" {
-					r.invalid++
-				}
-				called[c.id], tools[c.name] = 0, true
-				open[c.id]++
-			}
+			p.message(at, i)
 		}
 		if !hidden {
 			r.items += max(0, f.says-unsent)
 		}
+	}
+}
+
+// paired is which calls and results belong together, as far as what is sent was read.
+type paired struct {
+	*reading
+	view     *view
+	called   map[string]why  // the calls of the chain, and what became of them; an open one is 0
+	open     map[string]int  // how many calls of the newest message have an id and no result, as long as nothing came between
+	tools    map[string]bool // those of these calls
+	answered int             // the place of the newest answer
+	failed   int             // that of the last request that a result without a call has ended; -1: there is none
+	twins    bool            // one behind the newest answer was refused because two calls have one id
+	openClaw bool            // OpenClaw has written the session
+}
+
+func (r *reading) newPaired(v *view) *paired {
+	p := &paired{reading: r, view: v, called: map[string]why{}, open: map[string]int{}, tools: map[string]bool{}, answered: r.newest(v), failed: -1}
+	r.asked = &fact{}
+	if p.answered >= 0 {
+		r.asked = &v.facts[r.sent[p.answered]]
+	}
+	p.openClaw = slices.ContainsFunc(v.facts, func(f fact) bool { return f.openClaw })
+	for at, i := range r.sent {
+		if v.facts[i].uncalled {
+			p.failed = at
+		}
+		p.twins = p.twins || v.facts[i].twins && at > p.answered
+	}
+	return p
+}
+
+// result takes the next result, and says whether it is sent.
+func (p *paired) result(at, i int) bool {
+	f := &p.view.facts[i]
+	w := p.called[f.answers]
+	switch _, known := p.called[f.answers]; {
+	case !known || f.answers == "":
+		w = noCall
+	case p.open[f.answers] > 0:
+		p.open[f.answers]--
+		p.called[f.answers], w = twice, 0
+	case w == 0:
+		w = late
+	}
+	// OpenClaw takes calls of tools that there are not out of what the model said, with all of an answer that held nothing else, leaves their
+	// results in the file, and goes on behind them: published sessions have many answers there. It makes up results for answers that were
+	// stopped, too. Some of its versions send those: then the API refuses each request behind them, and says why.
+	if p.openClaw && w != 0 && (w == noCall && f.noTool && f.answers != "" && !p.tools[f.tool] || f.madeUp && (at < p.answered || at > p.failed)) {
+		p.uncalled[i] = true
+		return false
+	}
+	if f.toolAt != nil && p.asked.google {
+		p.invalid++
+	}
+	if w != 0 {
+		p.orphans[i] = w
+		p.invalid++
+	}
+	return true
+}
+
+// message takes the next message that is no result, with its calls.
+func (p *paired) message(at, i int) {
+	f := &p.view.facts[i]
+	clear(p.open)
+	clear(p.tools)
+	if len(f.calls) > 0 {
+		p.taken[i] = at < p.answered && !p.twins && !p.asked.plainIDs && p.view.eachAnswered(f, p.sent[at+1:])
+	}
+	for _, c := range f.calls {
+		if c.stray > 0 && f.flaws[c.stray-1].harm == hidesBlock {
+			continue
+		}
+		if c.id == "" && p.taken[i] {
+			c.id = c.again
+		}
+		if c.id == "" || c.name == "" {
+			p.invalid++
+		}
+		p.called[c.id], p.tools[c.name] = 0, true
+		p.open[c.id]++
 	}
 }
 
