@@ -141,8 +141,11 @@ func (r *resolver) resolve(one refusal) {
 			r.report(r.unplaced(one))
 			return
 		}
-	case "unsaid", "silent", "cut":
-		if places = api.Large(r.sent); len(places) == 0 && one.Mend == "silent" && one.times != 1 {
+	case "unsaid", "silent", "nul", "cut":
+		if one.Mend != "nul" || len(places) == 0 {
+			places = api.Large(r.sent)
+		}
+		if len(places) == 0 && one.Mend == "silent" && one.times != 1 {
 			places = api.Unanswered(r.sent, "document", "image", "tool reference")
 		}
 		if len(places) == 0 {
@@ -160,7 +163,7 @@ func (r *resolver) resolve(one refusal) {
 			return api.Sealed(r.sent.Items[p.Item].Content)
 		})
 	}
-	if one.on.Pos.Line > 0 && (one.Mend == "image" || one.Mend == "document" || one.Mend == "silent") { // what was sent only after it was not refused
+	if one.on.Pos.Line > 0 && slices.Contains([]string{"image", "document", "silent", "nul"}, one.Mend) { // what was sent only after it was not refused
 		places = slices.DeleteFunc(places, func(p api.Place) bool { return r.sent.Items[p.Item].Pos.Line > one.on.Pos.Line })
 	}
 	moved := !slices.ContainsFunc(places, func(p api.Place) bool { return p.Item == named })

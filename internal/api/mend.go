@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"strconv"
@@ -68,6 +69,8 @@ func Mend(item []byte, role string, f Fault) (m Mending, ok bool) {
 			return set([]byte(short))
 		}
 		return set(jsonl.AppendQuote(nil, short))
+	case "nul":
+		return Mending{Cuts: nuls(item)}, true
 	case "parts":
 		return joined(item, f.Path)
 	case "fill":
@@ -82,6 +85,22 @@ func Mend(item []byte, role string, f Fault) (m Mending, ok bool) {
 		return picture(item, f)
 	}
 	return Mending{}, false
+}
+
+// nuls are the cuts that put U+FFFD in place of each NUL in the texts of an item.
+func nuls(item []byte) (cuts []session.Cut) {
+	const escaped = `\u0000`
+	for at := 0; ; {
+		i := bytes.Index(item[at:], []byte(escaped))
+		if i < 0 {
+			return cuts
+		}
+		i += at
+		at = i + len(escaped)
+		if before := len(item[:i]) - len(bytes.TrimRight(item[:i], `\`)); before%2 == 0 { // else its backslash is itself escaped
+			cuts = append(cuts, session.Cut{Start: i, End: at, New: []byte(`\ufffd`)})
+		}
+	}
 }
 
 // maxTold is how much of an item is told as text, in bytes.

@@ -241,6 +241,8 @@ func (l *locator) fault(i int) (Fault, bool) {
 		return is(path != "", path, "it refers to a tool that is not offered")
 	case "surrogate":
 		return is(argumentShape.ScanOne(it.Content, nil).Surrogate >= 0, "", "it holds half of a character")
+	case "nul":
+		return is(len(nuls(it.Content)) > 0, "", "it holds the character NUL")
 	case "parts":
 		path := r.topField()
 		n := len(content.Get(path).Array())

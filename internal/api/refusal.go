@@ -236,7 +236,7 @@ func plainWords(text string) string { return strings.ToLower(named.ReplaceAllStr
 
 // vague says whether a refusal was recognised by its form alone, exact whether it was not, specific whether it tells more than a place, and
 // placed whether it also tells its place, if it has one.
-func (r Refusal) vague() bool    { return r.Mend == "unsaid" || r.Mend == "silent" }
+func (r Refusal) vague() bool    { return r.Mend == "unsaid" || r.Mend == "silent" || r.Mend == "nul" }
 func (r Refusal) exact() bool    { return r.Lasts() && !r.vague() }
 func (r Refusal) specific() bool { return r.exact() && r.Mend != "path" }
 func (r Refusal) placed() bool {
