@@ -2,6 +2,7 @@ package mend
 
 import (
 	"bytes"
+	"hash/maphash"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -26,14 +27,14 @@ type answering struct {
 
 	said  int                // how many prompts and outputs there are so far
 	begun int                // and how many in front of the answer
-	first map[string]request // by the id of an answer: the first with it
+	first map[uint64]request // by the hash of an answer's id: the first with it
 
 	byAnthropic bool // the request of some thinking has an id as Anthropic's API gives them
 }
 
 // request is one that an answer came with, and how many prompts and outputs stand in front of it.
 type request struct {
-	name string
+	name uint64 // its hash
 	said int
 }
 
@@ -80,12 +81,13 @@ func (a *answering) end() {
 		a.apart = append(a.apart, slices.Clone(a.parts))
 	case !a.mixed && len(a.parts) > 0 && a.parts[0].Msg != "":
 		if a.first == nil {
-			a.first = map[string]request{}
+			a.first = map[uint64]request{}
 		}
-		switch was, known := a.first[a.parts[0].Msg]; {
+		id, name := maphash.String(content.NodeSeed, a.parts[0].Msg), maphash.Bytes(content.NodeSeed, a.request)
+		switch was, known := a.first[id]; {
 		case !known:
-			a.first[a.parts[0].Msg] = request{string(a.request), a.begun}
-		case was.said < a.begun && was.name != string(a.request):
+			a.first[id] = request{name, a.begun}
+		case was.said < a.begun && was.name != name:
 			a.again = append(a.again, slices.Clone(a.parts))
 		}
 	}
