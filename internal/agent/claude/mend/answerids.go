@@ -25,17 +25,26 @@ type answering struct {
 	apart   [][]answerPart // the answers so far whose parts have different ids
 	again   [][]answerPart // those with the id of an earlier answer
 
-	said  int                // how many prompts and outputs there are so far
-	begun int                // and how many in front of the answer
-	first map[uint64]request // by the hash of an answer's id: the first with it
+	so     saidSoFar
+	begun  saidSoFar          // in front of the answer
+	first  map[uint64]request // by the hash of an answer's id: the first with it
+	latest uint64             // the id of the answer before, by its hash
+	prior  string             // the record in front
+	inLine bool               // the answer hangs on what stands in front of it
 
 	byAnthropic bool // the request of some thinking has an id as Anthropic's API gives them
 }
 
-// request is one that an answer came with, and how many prompts and outputs stand in front of it.
+// saidSoFar is how many prompts there are so far, and how many prompts and outputs.
+type saidSoFar struct{ prompts, all int32 }
+
+// request is one that an answer came with: its name, if the client notes one, and what stands in front of the answer.
 type request struct {
-	name uint64 // its hash
-	said int
+	name   uint64 // by its hash; 0: the client notes none
+	begun  saidSoFar
+	says   uint64 // the first part of the answer
+	last   uint64 // and the id of the last one, by its hash
+	shared bool   // a prompt stands between it and the next answer, which has its id
 }
 
 // answerPart is a part of an answer, and where in the record its message and the id of that stand.
@@ -47,28 +56,35 @@ type answerPart struct {
 // take reads the next record. Where a request is made again, its parts are counted anew: what comes then is another answer. Where they are
 // not counted, one hangs on the other, which does not end the turn; that the requests have one name is no proof by itself, because some
 // programs write over them. And there a record of several blocks is a whole answer: where a stream broke off, the client asks once more, under
-// the same name, and writes what comes in one piece.
+// the same name, and writes what comes in one piece. Without one name, the parts of an answer have one id, and one hangs on the other.
 func (a *answering) take(n *node, rec *session.Record) {
-	if !n.Side && (n.Role == content.RoleResult || n.IsPrompt()) {
-		a.said++
+	prior := a.prior
+	a.prior = n.UUID
+	if !n.Side && n.IsPrompt() {
+		a.so.prompts++
 	}
-	id, ref := format.Text(rec, format.FieldRequestID), format.Text(rec, format.FieldRequestRef)
-	if n.Role != content.RoleAssistant || n.Side || !n.Sent() || len(id)+len(ref) == 0 {
+	if !n.Side && (n.Role == content.RoleResult || n.IsPrompt()) {
+		a.so.all++
+	}
+	if n.Role != content.RoleAssistant || n.Side || !n.Sent() {
 		return
 	}
+	id, ref := format.Text(rec, format.FieldRequestID), format.Text(rec, format.FieldRequestRef)
 	a.byAnthropic = a.byAnthropic || bytes.HasPrefix(id, []byte("req_0")) && n.thoughts() > 0
 	index := int64(-1)
 	if raw := format.Field(rec, format.FieldBlockIndex); len(raw) > 0 {
 		index = gjson.ParseBytes(raw).Int()
 	}
 	goesOn := false
-	if len(a.parts) > 0 && len(a.request) == len(id)+len(ref) && bytes.HasPrefix(a.request, id) && bytes.HasSuffix(a.request, ref) {
+	if len(a.parts) > 0 {
 		last := a.parts[len(a.parts)-1]
-		goesOn = index > a.index || index < 0 && len(n.Blocks) < 2 && n.Parent == last.UUID && last.goesOnWith(n.Stop)
+		oneName := len(a.request) > 0 && len(a.request) == len(id)+len(ref) && bytes.HasPrefix(a.request, id) && bytes.HasSuffix(a.request, ref)
+		goesOn = (oneName || n.Parent == last.UUID && n.Msg == last.Msg) &&
+			(index > a.index || index < 0 && len(n.Blocks) < 2 && n.Parent == last.UUID && last.goesOnWith(n.Stop))
 	}
 	if a.index = index; !goesOn {
 		a.end()
-		a.request, a.begun = append(append(a.request[:0], id...), ref...), a.said
+		a.request, a.begun, a.inLine = append(append(a.request[:0], id...), ref...), a.so, n.Parent == prior
 	}
 	a.parts = append(a.parts, answerPart{n, rec.Spans[format.FieldMessage], rec.Spans[format.FieldMessageID]})
 	a.mixed = a.mixed || n.Msg != a.parts[0].Msg
@@ -80,18 +96,37 @@ func (a *answering) end() {
 	case a.mixed && !a.unnamed():
 		a.apart = append(a.apart, slices.Clone(a.parts))
 	case !a.mixed && len(a.parts) > 0 && a.parts[0].Msg != "":
-		if a.first == nil {
-			a.first = map[uint64]request{}
-		}
-		id, name := maphash.String(content.NodeSeed, a.parts[0].Msg), maphash.Bytes(content.NodeSeed, a.request)
-		switch was, known := a.first[id]; {
-		case !known:
-			a.first[id] = request{name, a.begun}
-		case was.said < a.begun && was.name != name:
-			a.again = append(a.again, slices.Clone(a.parts))
-		}
+		a.note()
 	}
 	a.parts, a.mixed = a.parts[:0], false
+}
+
+// note compares the answer with the first that has its id, if there was one.
+func (a *answering) note() {
+	if a.first == nil {
+		a.first = map[uint64]request{}
+	}
+	hash := func(id string) uint64 { return maphash.String(content.NodeSeed, id) }
+	front, id, name := a.parts[0], hash(a.parts[0].Msg), uint64(0)
+	if len(a.request) > 0 {
+		name = max(1, maphash.Bytes(content.NodeSeed, a.request))
+	}
+	last := hash(a.parts[len(a.parts)-1].UUID)
+	was, known := a.first[id]
+	switch {
+	case !known:
+		a.first[id] = request{name, a.begun, front.Message, last, false}
+	case was.last == hash(front.Parent):
+		was.last = last
+		a.first[id] = was
+	case was.begun.all < a.begun.all && (was.name == 0 || was.name != name):
+		if a.inLine && id == a.latest && was.begun.prompts < a.begun.prompts && was.says != front.Message {
+			was.shared = true
+			a.first[id] = was
+		}
+		a.again = append(a.again, slices.Clone(a.parts))
+	}
+	a.latest = id
 }
 
 // unnamed says whether the parts have only ids that the client makes up where the API gives none, as some proxies do: it sends them all, but for
@@ -136,9 +171,13 @@ func (c *Checker) oneAnswer() {
 
 // ownID gives each answer an id of its own that has that of an earlier one, to another request, with an output or a prompt in between: the client
 // takes them for parts of one answer, and sends what was said in between behind it (2.1.2 and 2.1.332, measured). Some gateways give one id
-// to all answers.
+// to all answers. Where requests have no names, that shows where a prompt stands between two of them: some versions hang a call of an answer on the
+// output of the call before it.
 func (c *Checker) ownID() {
 	for _, parts := range c.answering.again {
+		if was := c.answering.first[maphash.String(content.NodeSeed, parts[0].Msg)]; was.name == 0 && !was.shared {
+			continue
+		}
 		if a := c.proof.answers[parts[0].Msg]; a != nil {
 			a.odd = true // it was hashed as what the ids make of it
 		}
