@@ -52,6 +52,11 @@ func (n *Facts) Fault(rule *finding.Rule, at int, message string, cuts ...findin
 // unsent is what becomes of a message that has another shape than a list of blocks.
 var unsent = faults.ByVersion{Old: finding.Blocks, Middle: finding.Blocks, Newest: finding.Loses}
 
+// Hollow says whether a record of the conversation holds neither a text nor a list of blocks.
+func (n *Facts) Hollow() bool {
+	return slices.ContainsFunc(n.Faults, func(f Fault) bool { return f.Impact == unsent })
+}
+
 func (n *Facts) badMessage(rec *session.Record) {
 	if n.inOtherForm(rec) {
 		return

@@ -291,6 +291,8 @@ func (n *Facts) readMessage(rec *session.Record, with *Tools) {
 	case len(raw) == 0 || raw[0] != '"' && raw[0] != '[':
 		n.badMessage(rec)
 		return
+	case bytes.HasPrefix(raw, []byte(`"[`)) && n.listInText(rec):
+		return
 	case raw[0] == '"':
 		with.blocks = append(with.blocks, Block{Kind: BlockText, Span: format.SpanOf(content)})
 		n.Blocks = with.keepBlocks()

@@ -3,6 +3,7 @@ package content
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,33 +21,70 @@ func (n *Facts) inOtherForm(rec *session.Record) bool {
 	where, raw := rec.Spans[format.FieldMessage], format.Field(rec, format.FieldMessage)
 	message, form, fix, source := spelled(raw), "the message holds an answer's text with each letter as a member of its own", finding.Recovered, "the letters themselves"
 	if message == nil {
-		message, form, fix, source = encoded(raw, n.Typ), "the message is a text, and not the object that is written in it", finding.Exact, ""
+		message, form = unwrapped(raw, n.Typ)
+		fix, source = finding.Exact, ""
 	}
 	if message == nil {
 		return false
 	}
 	f := n.Fault(faults.BadMessage, where.Start, form+": none of it is sent", finding.Cut{Start: where.Start, End: where.End, New: message})
-	if f.Fix, f.Source = fix, source; format.Begins(raw, '"') {
+	if f.Fix, f.Source = fix, source; !format.Begins(raw, '{') {
 		f.Impact = unsent
 	}
 	n.holds(message)
 	return true
 }
 
-// encoded is the message that a program has turned into a text of JSON; nil for any other.
-func encoded(message []byte, typ string) []byte {
-	if !format.Begins(message, '"') {
-		return nil
+// unwrapped is the message that a program has turned into a text of JSON, some do so twice, or of which it has kept the content alone; nil for
+// any other. form says which it is.
+func unwrapped(raw []byte, typ string) (message []byte, form string) {
+	form = "the message is its content alone, and not an object that holds it"
+	if !format.Begins(raw, '"') && !format.Begins(raw, '[') {
+		return nil, ""
 	}
-	text, _ := jsonl.Unquote(message)
-	if m := gjson.Parse(text); !jsonl.Valid([]byte(text)) || m.Get("role").Str != typ || m.Get("content").Raw == "" {
-		return nil
+	for range 3 {
+		text, quoted := jsonl.Unquote(raw)
+		if !quoted || !jsonl.Valid([]byte(text)) || strings.IndexByte(`{["`, text[0]) < 0 {
+			break
+		}
+		raw, form = []byte(text), "the message is a text, and not the object that is written in it"
+	}
+	m := gjson.ParseBytes(raw)
+	said, text := m.Get("content"), strings.TrimSpace(m.Str)
+	switch role := `{"role":"` + typ + `",`; {
+	case m.Get("role").Str == typ && said.Raw != "":
+	case m.IsObject() && !m.Get("role").Exists() && (said.IsArray() || said.Type == gjson.String):
+		raw = []byte(role + strings.TrimPrefix(m.Raw, "{"))
+	case m.IsArray() && knownBlock(m.Get("0.type").Str), text != "" && text[0] != '{' && !strings.HasPrefix(text, "[object "):
+		raw = []byte(role + `"content":` + m.Raw + "}")
+	default:
+		return nil, ""
 	}
 	var line bytes.Buffer
-	if json.Compact(&line, []byte(text)) != nil {
-		return nil
+	if json.Compact(&line, raw) != nil {
+		return nil, ""
 	}
-	return line.Bytes()
+	return line.Bytes(), form
+}
+
+// listInText reports content of which a program has made a text of JSON. It says whether that is so: a user may type such a text, but not what a
+// tool gave.
+func (n *Facts) listInText(rec *session.Record) bool {
+	where := rec.Spans[format.FieldContent]
+	text, _ := jsonl.Unquote(where.Of(rec.Raw))
+	list := gjson.Parse(text).Array()
+	odd := func(b gjson.Result) bool { return !knownBlock(b.Get("type").Str) }
+	var line bytes.Buffer
+	if len(list) == 0 || n.Typ == "user" && list[0].Get("type").Str != "tool_result" || slices.ContainsFunc(list, odd) || json.Compact(&line, []byte(text)) != nil {
+		return false
+	}
+	f := n.Fault(faults.BadMessage, where.Start, "the content is a text, and not the list that is written in it: the model is sent no call and no output, but their JSON",
+		finding.Cut{Start: where.Start, End: where.End, New: line.Bytes()})
+	f.Fix, f.Impact = finding.Exact, faults.OnAll(finding.Loses)
+	msg := n.Msg
+	n.holds([]byte(`{"content":` + line.String() + "}"))
+	n.Msg = msg
+	return true
 }
 
 // spelled returns the answer from which a client made a message by mistake, taking a text for an object: each UTF-16 unit of

@@ -21,11 +21,17 @@ func (c *Checker) drops() {
 	if !c.some.faults {
 		return
 	}
+	hollow := !slices.ContainsFunc(c.nodes, func(n *node) bool { // then the client finds no conversation (2.1.332, measured)
+		return !n.Side && !n.Hollow() && !n.TypeLost
+	})
 	for _, n := range c.nodes {
 		if n.Side || n.Synthetic {
 			continue
 		}
 		for i := range n.Faults {
+			if hollow && n.Faults[i].Rule == faults.BadMessage {
+				n.Faults[i].Impact = faults.OnAll(finding.Blocks)
+			}
 			c.content(n, &n.Faults[i])
 		}
 	}

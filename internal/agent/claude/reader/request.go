@@ -35,7 +35,7 @@ func Sent(text []byte, version string) *session.Sent {
 		if r := &f.records[i]; !r.Old {
 			q.list = append(q.list, r)
 			q.talks = q.talks || r.says() && !r.Side
-			found = found || !r.Progress && !r.Side
+			found = found || !r.Progress && !r.Side && !r.hollow()
 		}
 	}
 	switch {

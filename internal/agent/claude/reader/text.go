@@ -229,6 +229,12 @@ func (r *record) message(message gjson.Result, apiError bool) {
 	})
 }
 
+// hollow says whether a record of the conversation holds neither a text nor a list of blocks (2.1.332 finds no conversation in a file of such
+// records alone, measured).
+func (r *record) hollow() bool {
+	return (r.Role == Prompt || r.Role == Answer) && r.content.Type != gjson.String && !r.content.IsArray()
+}
+
 // oldModel says whether a model came before 4.5, by the numbers in its name: "claude-3-7-sonnet-20250219", "claude-opus-4-20250514".
 func oldModel(name string) bool {
 	name, ours := strings.CutPrefix(name, "claude-")
