@@ -1,7 +1,6 @@
 package glance
 
 import (
-	"cmp"
 	"context"
 	"runtime"
 	"sync"
@@ -57,9 +56,13 @@ func WentWrong(s *Session) bool {
 
 // Hinder takes what is found in the whole session: what keeps a client from resuming it is an obstacle, as one that head and tail show.
 func (s *Session) Hinder(found []lint.Finding) {
+	if s.FaultRule != nil {
+		return
+	}
 	for i := range found {
 		if f := &found[i]; f.Impact == lint.Blocks || f.Rule.Empty && f.Impact == lint.Notes { // a client has left it so, but can't resume it
-			s.Fault = cmp.Or(s.Fault, f.Message)
+			s.Fault = f.Message
+			return
 		}
 	}
 }

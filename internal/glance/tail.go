@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -46,8 +47,21 @@ func (s *Session) readTail(ctx context.Context, text io.ReaderAt, size int64, op
 		}
 		if t.whole && n >= firstTail && !(t.compacted && s.Agent.Branched) || last || opts.Lost && t.endedWell() { // what stands in front tells whose an end is, where two clients wrote
 			s.setTurn(t, from)
+			if from == 0 && t.turn.State == timeline.NoTurn && !opts.Lost {
+				s.nothingIn(block)
+			}
 			return nil
 		}
+	}
+}
+
+// nothingIn notes why the client does not resume a session in which nothing is asked, of which this is all.
+func (s *Session) nothingIn(text []byte) {
+	if h := s.Header; s.Fault != "" || s.Agent.ReadSent == nil || h.BaseThread != "" || h.ForkedFrom != "" {
+		return
+	}
+	if sent, err := s.Agent.ReadSent(text, agent.ReadAt{Base: filepath.Base(s.Path)}, ""); err == nil {
+		s.Fault = sent.Refused
 	}
 }
 

@@ -101,6 +101,10 @@ func (a *Answer) judge(req Request, busy *inuse.Busy) {
 		a.say(Incompatible, SeeFindings, false, g.Header.NotResumed)
 	case g.Header.ResumedBy != "":
 		a.say(Incompatible, SeeFindings, false, "it is the thread of a sub-agent, which the client resumes only through its parent: resume thread "+g.Header.ResumedBy)
+	case g.Agent.Part != nil && g.Agent.Part(a.Path):
+		a.say(Incompatible, SeeFindings, false, "it is a sub-agent's part of a session, which the client resumes only as a whole")
+	case g.Fault != "":
+		a.say(Corrupt, SeeFindings, false, g.Fault)
 	case g.Archived:
 		a.unarchive()
 	case tooOld(req, g) != "":
@@ -186,11 +190,7 @@ func (a *Answer) fine() string {
 		timeline.NoTurn: "nothing has been asked yet", timeline.Completed: "the last turn was answered", timeline.Interrupted: "the last turn was interrupted",
 		timeline.Open: "the last turn never ended", timeline.Running: "a turn is running", timeline.Unanswered: "the last prompt got no answer", timeline.Failed: "the last turn failed",
 	}[a.session.Turn.State]
-	switch part := a.session.Agent.Part; {
-	case a.session.Turn.State != timeline.NoTurn:
-	case part != nil && part(a.Path): // its turns are no turns of the session's
-		text = "it is a sub-agent's part of this session"
-	case !a.session.Complete:
+	if a.session.Turn.State == timeline.NoTurn && !a.session.Complete {
 		text = "nothing was asked in the part of it that was read"
 	}
 	if a.session.Turn.State == timeline.Completed && a.Prompt.Present && !a.Prompt.Answered {
