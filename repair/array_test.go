@@ -57,6 +57,33 @@ func TestArray(t *testing.T) {
 	}
 }
 
+// TestTextCut: of a file that was made one text, and cut off or very long, all whole lines are had back.
+func TestTextCut(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	sound, err := os.ReadFile("../fixtures/claude/healthy/two-prompts/session.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(string(sound))
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := bytes.LastIndexByte(bytes.TrimSpace(sound), '\n') + 1
+	for cut := len(text) - 1; cut > len(text)-64; cut-- {
+		out, _, _, err := repairKept(text[:cut], lint.Options{Agent: "claude"}, Choice{})
+		if err != nil || !bytes.HasPrefix(out, sound[:last]) {
+			t.Fatalf("cut at byte %d: %v\n%s", cut, err, out)
+		}
+	}
+	long := bytes.Replace(sound, []byte(`"content":"`), append([]byte(`"content":"`), bytes.Repeat([]byte("w "), 9<<20)...), 1)
+	if text, err = json.Marshal(string(long)); err != nil {
+		t.Fatal(err)
+	}
+	if out, _, _, err := repairKept(text, lint.Options{Agent: "claude"}, Choice{}); err != nil || !bytes.Equal(out, long) {
+		t.Errorf("a text of %d bytes: %d are had back: %v", len(text), len(out), err)
+	}
+}
+
 // arrayOf is a session whose lines were made one array.
 func arrayOf(sound []byte) []byte {
 	lines := bytes.Split(bytes.TrimRight(sound, "\n"), []byte("\n"))

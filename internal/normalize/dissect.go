@@ -15,6 +15,11 @@ func (f *Normalizer) dissect(raw []byte) []piece {
 		if p, ok := f.mendLongText(raw); ok {
 			return []piece{p}
 		}
+		if raw[0] == '"' && len(raw) <= maxMendText {
+			if pieces := f.quoted(raw); pieces != nil {
+				return pieces
+			}
+		}
 		f.report(BadJSON, 0, finding.SetAside, "the line does not parse and is too long to be searched for records")
 		return []piece{{raw: raw, dead: true, rule: BadJSON}}
 	}
