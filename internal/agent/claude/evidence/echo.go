@@ -21,8 +21,9 @@ type Echo struct {
 	Quoted   bool  // told is still a quoted JSON string: few are ever asked for
 	Late     bool  // it is written after the prompt itself, not before
 	Last     bool
-	Waits    bool // the prompt waits for the end of a turn, as far as the file tells
-	Unqueued bool // it waited, and was taken back, or sent along with an output
+	Waits    bool  // the prompt waits for the end of a turn, as far as the file tells
+	Left     int64 // the line on which the client notes that a turn begins with it, if it waited; 0 if none does
+	Unqueued bool  // it waited, and was taken back, or sent along with an output
 }
 
 // Words are what the prompt says.

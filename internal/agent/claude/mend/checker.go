@@ -112,7 +112,7 @@ func (c *Checker) treeRecord(rec *session.Record) {
 	c.opening(n, rec)
 	c.noteCalls(rec, n)
 	c.noteGarbled(rec, n)
-	c.queueBehind(n)
+	c.queueBehind(n, rec)
 	if n.Typ == "user" && len(n.Blocks) == 0 && len(format.Field(rec, format.FieldToolResult)) > 0 && c.pieces.Size < evidence.MaxPieces { // an output was taken out of it
 		c.pieces.TakeTold(rec.Raw, rec.Pos.Line)
 	}

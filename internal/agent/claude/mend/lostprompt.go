@@ -149,7 +149,7 @@ func (c *Checker) promptBetween(p, n *node) (told, *node) {
 	until := c.nextPrompt(n)
 	request := c.askedBefore(n)
 	var best *evidence.Echo
-	for _, e := range []*evidence.Echo{c.echoBefore(min(until, n.Pos().Line), from), c.echoInFront(p, n, request), c.echoAfter(from, until, n, request), c.promptAbove(n)} {
+	for _, e := range []*evidence.Echo{c.echoLeft(from, n), c.echoBefore(min(until, n.Pos().Line), from), c.echoInFront(p, n, request), c.echoAfter(from, until, n, request), c.promptAbove(n)} {
 		switch {
 		case e == nil:
 		case request != nil && request.sent(e):
@@ -271,6 +271,17 @@ func (c *Checker) stands(t evidence.Typed) bool {
 		}
 	}
 	return false
+}
+
+// echoLeft is the last prompt that has left the queue for a turn behind a line and in front of a record, and was not asked there.
+func (c *Checker) echoLeft(from int64, n *node) *evidence.Echo {
+	until := c.echoFrom(n.Pos().Line)
+	for i := until - 1; i >= max(0, until-maxQueue); i-- {
+		if e := &c.echoes[i]; e.Left > from && e.Left < n.Pos().Line && !c.askedLately(e, n) {
+			return e
+		}
+	}
+	return nil
 }
 
 // echoBefore is the last echo, on a line before one and behind another, of the kind that is written before the prompt itself.

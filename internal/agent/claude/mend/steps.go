@@ -13,6 +13,7 @@ import (
 // End does what needs all records, and reports. The steps of each phase are in the order in which they rely on each other. A
 // step that finds something changes the records as its repair would, so that later steps see them mended.
 func (c *Checker) End() {
+	c.settleQueue()
 	if !c.noConversation() {
 		c.sortOut()
 		c.connect()
