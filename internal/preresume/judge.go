@@ -103,7 +103,7 @@ func (a *Answer) judge(req Request, busy *inuse.Busy) {
 		a.say(Incompatible, SeeFindings, false, "it is the thread of a sub-agent, which the client resumes only through its parent: resume thread "+g.Header.ResumedBy)
 	case g.Agent.Part != nil && g.Agent.Part(a.Path):
 		a.say(Incompatible, SeeFindings, false, "it is a sub-agent's part of a session, which the client resumes only as a whole")
-	case g.Fault != "":
+	case g.Size == 0: // a client may have begun it a moment ago, which is no damage, but finds nothing in it
 		a.say(Corrupt, SeeFindings, false, g.Fault)
 	case g.Archived:
 		a.unarchive()
