@@ -1,7 +1,6 @@
 package repair
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,9 +36,13 @@ func countingHist(t *testing.T) counting {
 // JSON for it, that counts. Work is the number of statements that are run, which no busy machine changes; what is quadratic grows by four
 // for each doubling, and the bound is 2.4. It does not see what a single statement costs that hands a whole session to another library.
 func (c counting) linear(t *testing.T, input func(n int) string) {
-	const small, times, bound, counts = 1000, 4, 2.4 * 2.4, 0.01
+	c.grows(t, 1000, func(n int) map[string]int { return c.repair(t, input(n)) })
+}
+
+func (c counting) grows(t *testing.T, small int, work func(n int) map[string]int) {
+	const times, bound, counts = 4, 2.4 * 2.4, 0.01
 	t.Parallel()
-	few, many := c.repair(t, input(small)), c.repair(t, input(times*small))
+	few, many := work(small), work(times*small)
 	all := 0
 	for _, n := range many {
 		all += n
@@ -53,14 +56,32 @@ func (c counting) linear(t *testing.T, input func(n int) string) {
 
 // repair returns how many statements are run in each block of hist's code while it repairs a session.
 func (c counting) repair(t *testing.T, session string) map[string]int {
-	dir, err := os.MkdirTemp(c.dir, "") // its name is in a list of folders, and is to have no comma, as names of tests have
-	file, counts, profile := filepath.Join(dir, "session.jsonl"), filepath.Join(dir, "counts"), filepath.Join(dir, "profile")
-	if err := errors.Join(err, os.WriteFile(file, []byte(session), 0o600), os.Mkdir(counts, 0o700)); err != nil {
+	dir := c.folder(t)
+	file := filepath.Join(dir, "session.jsonl")
+	if err := os.WriteFile(file, []byte(session), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	repair := exec.Command(c.hist, "repair", "-o", file+".repaired", file)
-	repair.Env = append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME="+dir, "GOCOVERDIR="+counts)
-	if out, err := repair.CombinedOutput(); err != nil && repair.ProcessState.ExitCode() != 1 {
+	return c.run(t, dir, "repair", "-o", file+".repaired", file)
+}
+
+// folder is a new one, without a comma in its name, as names of tests have: it is in a list of folders.
+func (c counting) folder(t *testing.T) string {
+	dir, err := os.MkdirTemp(c.dir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// run returns how many statements are run in each block of hist's code by a command, for which a directory is the user's home.
+func (c counting) run(t *testing.T, dir string, args ...string) map[string]int {
+	counts, profile := filepath.Join(dir, "counts"), filepath.Join(dir, "profile")
+	if err := os.Mkdir(counts, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(c.hist, args...)
+	command.Env = append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME="+dir, "GOCOVERDIR="+counts)
+	if out, err := command.CombinedOutput(); err != nil && command.ProcessState.ExitCode() != 1 {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if out, err := exec.Command(c.covdata, "textfmt", "-i="+counts, "-o="+profile).CombinedOutput(); err != nil {

@@ -80,10 +80,16 @@ const maxOlder = 8
 
 // Listed reads what a home's list of threads says of one: it is what lint.Options.Listed takes.
 func Listed(agent, home, thread string) *check.Listed {
-	if agent != codex.Name || home == "" {
-		return nil
+	return listedIn(context.Background())(agent, home, thread)
+}
+
+func listedIn(ctx context.Context) func(agent, home, thread string) *check.Listed {
+	return func(agent, home, thread string) *check.Listed {
+		if agent != codex.Name || home == "" {
+			return nil
+		}
+		return beside.Listed(ctx, home, thread)
 	}
-	return beside.Listed(agent, home, thread)
 }
 
 // Lint is Run.Lint of a single session, read anew.
@@ -91,7 +97,7 @@ func Lint(ctx context.Context, src *source.Source, opts lint.Options) (*lint.Res
 	if opts.Kept == nil {
 		opts.Kept = Kept
 	}
-	opts.Listed = Listed
+	opts.Listed = Listed // not nil: Run.Lint asks it in its context
 	return NewRun(nil).Lint(ctx, src, opts)
 }
 

@@ -51,22 +51,40 @@ func AtRest(src *source.Source, home string, by map[string]string) lint.Options 
 	return opts
 }
 
+// sibling is a session's file and the client version that its header names.
+type sibling struct{ base, version string }
+
+// newest are the newest two files in directories that name one: either may be the session that asks.
+var newest = disk.Recall[[]sibling]{Limit: 1 << 12}
+
 // siblingVersion returns the client version of the newest other session in a file's directory.
 func siblingVersion(path string) string {
-	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
-		return ""
-	}
-	slices.Reverse(entries) // names begin with the time
-	for _, e := range entries {
-		if !lint.NameOf(e.Name(), true).Canonical || filepath.Ext(e.Name()) == ".zst" || e.Name() == filepath.Base(path) || !e.Type().IsRegular() {
-			continue
-		}
-		if v := headerVersion(filepath.Join(filepath.Dir(path), e.Name())); v != "" {
-			return v
+	dir := filepath.Dir(path)
+	for _, s := range newest.Of(dir, func() ([]sibling, int) { return newestIn(dir), 1 }) {
+		if s.base != filepath.Base(path) {
+			return s.version
 		}
 	}
 	return ""
+}
+
+func newestIn(dir string) (list []sibling) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	for _, e := range slices.Backward(entries) { // names begin with the time
+		if !lint.NameOf(e.Name(), true).Canonical || filepath.Ext(e.Name()) == ".zst" || !e.Type().IsRegular() {
+			continue
+		}
+		if v := headerVersion(filepath.Join(dir, e.Name())); v != "" {
+			list = append(list, sibling{e.Name(), v})
+		}
+		if len(list) == 2 {
+			break
+		}
+	}
+	return list
 }
 
 func headerVersion(path string) string {

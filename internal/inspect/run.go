@@ -56,6 +56,9 @@ func (r *Run) Whole(ctx context.Context, in map[string][]string) {
 // Lint lints a session, with what its home (opts.Home, "" if it lies in none) keeps of it, and compares it with that. With a BesideError the
 // result is what was found in the session itself. One that could not be read to its end is compared with nothing.
 func (r *Run) Lint(ctx context.Context, src *source.Source, opts lint.Options) (*lint.Result, error) {
+	if opts.Listed != nil {
+		opts.Listed = listedIn(ctx)
+	}
 	res, err := r.cache.Lint(ctx, src, opts)
 	if err != nil || res.Summary.Partial != nil {
 		return res, err

@@ -2,9 +2,11 @@ package pi
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -18,12 +20,10 @@ import (
 )
 
 // beside is what lies in the folder of a session: other sessions, among them forks, whose records have the same ids. It is looked at only
-// where something is missing, and each file is read once.
+// where something is missing.
 type beside struct {
 	opts  *check.Options
-	files []neighbour
-	lines map[string]remembered // by the id of a record
-	read  bool
+	files []indexed // those that records are looked for in; nil until then
 }
 
 // neighbour is another session of the folder, by its header.
@@ -37,32 +37,66 @@ type remembered struct {
 	from string
 }
 
-// limits of what is read of a folder, in bytes of a header, of a file and of all files.
+// indexed is a file and where in it the records with an id stand, by their ids.
+type indexed struct {
+	path string
+	at   []recordAt
+}
+
+type recordAt struct{ id, offset uint32 } // no record begins behind maxFile
+
+// folder is what lies in one: its files, and of these two with each working directory and fault, because one may be the session that asks.
+type folder struct {
+	paths []string
+	some  []neighbour
+}
+
+// limits of what is read of a folder: bytes of a header, of a file and of all files that are read for one session, and how many are looked into.
 const (
 	headSize  = 64 << 10
 	maxFile   = 64 << 20
 	maxFolder = 256 << 20
+	maxFiles  = 256
 )
 
-// neighbours are the other sessions of the folder.
-func (b *beside) neighbours() []neighbour {
-	if b.files != nil || b.opts.Path == "" {
-		return b.files
+// What was read of folders and of files in them, for all sessions that lie there.
+var (
+	folders = disk.Recall[folder]{Limit: 1 << 16}
+	heads   = disk.Recall[agent.About]{Limit: 1 << 16}
+	places  = disk.Recall[[]recordAt]{Limit: 4 << 20}
+)
+
+// folder is that of the session.
+func (b *beside) folder() folder {
+	if b.opts.Path == "" {
+		return folder{}
 	}
-	b.files = []neighbour{}
 	if b.opts.Asked != nil {
 		b.opts.Asked()
 	}
-	paths, _ := filepath.Glob(filepath.Join(walk.Literal(filepath.Dir(b.opts.Path)), "*"+extension)) // the pattern is sound
-	for _, p := range paths {
-		if p == b.opts.Path {
-			continue
+	dir := filepath.Dir(b.opts.Path)
+	return folders.Of(dir, func() (all folder, size int) {
+		all.paths, _ = filepath.Glob(filepath.Join(walk.Literal(dir), "*"+extension)) // the pattern is sound
+		seen := map[[2]string]int{}
+		for _, p := range all.paths {
+			is := heads.Of(p, func() (agent.About, int) { return about(headOf(p)), 1 })
+			kind := [2]string{is.Fault, is.Info.CWD}
+			if seen[kind]++; seen[kind] <= 2 && (is.Rule == ruleWrongHeader || is.Info.CWD != "") {
+				all.some = append(all.some, neighbour{p, is})
+			}
 		}
-		if head := headOf(p); len(head) > 0 {
-			b.files = append(b.files, neighbour{p, about(head)})
+		return all, len(all.paths)
+	})
+}
+
+// neighbours are other sessions of the folder: of each working directory, and of those whose header is wrong, at least one.
+func (b *beside) neighbours() (list []neighbour) {
+	for _, n := range b.folder().some {
+		if n.path != b.opts.Path {
+			list = append(list, n)
 		}
 	}
-	return b.files
+	return list
 }
 
 // headOf is how a file begins, nil if it can't be read.
@@ -81,28 +115,72 @@ func (b *beside) cwd() (cwd string) {
 
 // record is the line of the record with an id, in another session of the folder; nil if there is none.
 func (b *beside) record(id string) remembered {
-	if !b.read {
-		b.read, b.lines = true, map[string]remembered{}
-		left := int64(maxFolder)
-		for _, n := range b.neighbours() {
-			info, err := os.Stat(n.path)
-			if err != nil || info.Size() > maxFile || info.Size() > left || !info.Mode().IsRegular() {
-				continue
-			}
-			left -= info.Size()
-			text, err := os.ReadFile(n.path)
-			if err != nil || !bytes.Contains(text, []byte(`"`+id+`"`)) {
-				continue
-			}
-			for line := range bytes.Lines(text) {
-				line = bytes.TrimSpace(line)
-				if id := gjson.GetBytes(line, "id").String(); hexID.MatchString(id) && jsonl.Valid(line) {
-					b.lines[id] = remembered{line, filepath.Base(n.path)}
-				}
+	if b.opts.Path == "" || !hexID.MatchString(id) {
+		return remembered{}
+	}
+	if b.files == nil {
+		b.files = b.index()
+	}
+	want := recordAt{id: number(id)}
+	for _, f := range b.files {
+		for i, _ := slices.BinarySearchFunc(f.at, want, recordAt.compare); i < len(f.at) && f.at[i].id == want.id; i++ {
+			if line := lineAt(f.path, f.at[i].offset); gjson.GetBytes(line, "id").String() == id && jsonl.Valid(line) {
+				return remembered{line, filepath.Base(f.path)}
 			}
 		}
 	}
-	return b.lines[id]
+	return remembered{}
+}
+
+// index says where the records of the other sessions of the folder stand that are nearest by name, which is by time.
+func (b *beside) index() []indexed {
+	list, paths, left := []indexed{}, b.folder().paths, int64(maxFolder)
+	own, _ := slices.BinarySearch(paths, b.opts.Path)
+	first := max(0, min(own-maxFiles/2, len(paths)-maxFiles))
+	for _, p := range paths[first:min(len(paths), first+maxFiles)] {
+		if p == b.opts.Path {
+			continue
+		}
+		list = append(list, indexed{p, places.Of(p, func() (at []recordAt, size int) {
+			info, err := os.Stat(p)
+			if err != nil || info.Size() > min(maxFile, left) || !info.Mode().IsRegular() {
+				return nil, 0
+			}
+			left -= info.Size()
+			text, _ := os.ReadFile(p) // what can't be read holds nothing
+			offset := 0
+			for line := range bytes.Lines(text) {
+				if id := gjson.GetBytes(line, "id").Str; hexID.MatchString(id) {
+					at = append(at, recordAt{number(id), uint32(offset)})
+				}
+				offset += len(line)
+			}
+			slices.SortFunc(at, recordAt.compare)
+			return slices.Clip(at), len(at)
+		})})
+	}
+	return list
+}
+
+func (p recordAt) compare(q recordAt) int {
+	return cmp.Or(cmp.Compare(p.id, q.id), cmp.Compare(p.offset, q.offset))
+}
+
+// number is the number that an id is in hexadecimal.
+func number(id string) uint32 {
+	n, _ := strconv.ParseUint(id, 16, 32) // hexID has matched
+	return uint32(n)
+}
+
+// lineAt is the line of a file that begins at an offset; nil if it can't be read.
+func lineAt(path string, offset uint32) []byte {
+	file, err := disk.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	l, _ := jsonl.LineAt(file, int64(offset), maxFile)
+	return bytes.TrimSpace(bytes.Clone(l.Raw))
 }
 
 // maxRecovered is how many lost records in a row are put back.
@@ -141,10 +219,13 @@ func (c *checker) neighbours() {
 	if o.Home == "" || o.Path == "" || at.Line == 0 {
 		return
 	}
+	told := false
 	for _, n := range c.beside.neighbours() {
 		base := filepath.Base(n.path)
 		switch {
+		case n.Rule == ruleWrongHeader && told: // one is enough for the error
 		case n.Rule == ruleWrongHeader:
+			told = true
 			c.run.Report(finding.Finding{Rule: ruleNeighbour, Pos: at, Message: "the header of " + base + " in the same folder has no id: looking up this session by the beginning of its id (before 0.80.3 by any id) ends with an error; repair that file"})
 		case n.Info.CWD != "" && about.CWD != "" && filepath.Clean(n.Info.CWD) != filepath.Clean(about.CWD) && folderOf(n.Info.CWD) == folderOf(about.CWD):
 			c.run.Report(finding.Finding{Rule: ruleSharedFolder, Pos: at, Message: "the sessions of " + n.Info.CWD + " lie in the same folder, and --continue takes the newest of both projects: resume by id (" + base + ")"})

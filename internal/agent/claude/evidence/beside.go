@@ -71,15 +71,16 @@ func Open(path string, text io.ReaderAt, asked func()) *Folder {
 func (f *Folder) home() string { return filepath.Dir(filepath.Dir(filepath.Dir(f.path))) }
 
 // others are the other sessions of the folder.
-func (f *Folder) others() []string {
-	list := slices.DeleteFunc(home.SessionsIn(filepath.Dir(f.path)), func(path string) bool { return filepath.Base(path) == filepath.Base(f.path) })
-	return list[:min(len(list), maxFiles)]
-}
+func (f *Folder) others() []string { return f.sessionsIn(filepath.Dir(f.path)) }
 
 // abroad are sessions of the folders of other directories, in which this one began: a fork into another work tree, say.
-func (f *Folder) abroad() (list []string) {
-	for _, dir := range f.folders() {
-		list = append(list, home.SessionsIn(dir)...)
+func (f *Folder) abroad() []string { return f.sessionsIn(f.folders()...) }
+
+// sessionsIn are sessions of folders, but for those with the name of this one.
+func (f *Folder) sessionsIn(dirs ...string) (list []string) {
+	for _, dir := range dirs {
+		all := home.SessionsIn(dir)
+		list = append(list, all[:min(len(all), maxFiles+1)]...) // it may be one of them
 	}
 	list = slices.DeleteFunc(list, func(path string) bool { return filepath.Base(path) == filepath.Base(f.path) })
 	return list[:min(len(list), maxFiles)]

@@ -2,11 +2,8 @@ package evidence
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"slices"
-	"sync"
-	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -16,66 +13,41 @@ import (
 	"github.com/hist-cli/hist/internal/jsonl"
 )
 
-// kin are the files of a folder by the id of the record with which the conversation begins: a session and its forks share it. One folder
-// is kept, because a walk lints the files of a folder one after the other.
-type kin struct {
-	sync.Mutex
-	dir     string
-	changed time.Time
-	of      map[string][]string
-	head    []byte // of the file that is looked at
-	asking  string // the file for which the folder was read: it is not among them until another one asks
-}
-
-var lastFolder, farFolder kin // a session's own, and another in which it began
-
 const (
 	maxHead = 64 << 10 // bytes of a file in which its beginning is looked for
 	maxKin  = 8        // files of one conversation that are searched
+	maxRoot = 1 << 16  // files and folders
 )
 
-// sharing are the files of a folder whose conversation begins with a record; the one at path, which asks, may be missing.
-func (k *kin) sharing(dir, path, root string) []string {
-	info, err := os.Stat(dir)
-	if err != nil {
-		return nil
-	}
-	k.Lock()
-	defer k.Unlock()
-	if k.dir != dir || !k.changed.Equal(info.ModTime()) {
-		k.dir, k.changed, k.of, k.asking = dir, info.ModTime(), map[string][]string{}, path
-		for _, other := range home.SessionsIn(dir) {
-			if other != path {
-				k.add(other)
+// roots are the ids of the records with which the conversations of files begin, and kin the files of folders by these ids: a session and its
+// forks share one.
+var (
+	roots = disk.Recall[string]{Limit: maxRoot}
+	kin   = disk.Recall[map[string][]string]{Limit: maxRoot}
+)
+
+// sharing are the files of a folder whose conversation begins with a record; the list is shared.
+func sharing(dir, root string) []string {
+	return kin.Of(dir, func() (map[string][]string, int) {
+		of, head, all := map[string][]string{}, make([]byte, maxHead), home.SessionsIn(dir)
+		for _, path := range all {
+			if id := roots.Of(path, func() (string, int) { return rootOf(path, head), 1 }); id != "" {
+				of[id] = append(of[id], path)
 			}
 		}
-	}
-	if k.asking != "" && k.asking != path {
-		k.add(k.asking)
-		k.asking = ""
-	}
-	return slices.Clone(k.of[root]) // another session's question may change the list
+		return of, len(all)
+	})[root]
 }
 
-func (k *kin) add(path string) {
-	if id := k.rootOf(path); id != "" {
-		at, _ := slices.BinarySearch(k.of[id], path)
-		k.of[id] = slices.Insert(k.of[id], at, path)
-	}
-}
-
-// rootOf is the id of the record with which a file's conversation begins; "" if it is not in its head.
-func (k *kin) rootOf(path string) string {
+// rootOf is the id of the record with which a file's conversation begins; "" if it is not in its head, which is read into a buffer.
+func rootOf(path string, head []byte) string {
 	file, err := disk.Open(path)
 	if err != nil {
 		return ""
 	}
 	defer file.Close()
-	if k.head == nil {
-		k.head = make([]byte, maxHead)
-	}
-	n, _ := file.Read(k.head)
-	for line := range bytes.Lines(k.head[:n]) {
+	n, _ := file.Read(head)
+	for line := range bytes.Lines(head[:n]) {
 		if bytes.Contains(line, []byte(`"parentUuid":null`)) && !bytes.Contains(line, []byte(`"isSidechain":true`)) {
 			return gjson.GetBytes(line, "uuid").String()
 		}
@@ -86,10 +58,12 @@ func (k *kin) rootOf(path string) string {
 // Kin returns records with calls that the session lacks, each with one, from another file whose conversation begins with the same
 // record. lacks says whether the session lacks a call of an answer. source describes where they were.
 func (f *Folder) Kin(root string, lacks func(answer, call string) bool) (lines [][]byte, source string) {
-	others := slices.DeleteFunc(lastFolder.sharing(filepath.Dir(f.path), f.path, root), func(path string) bool { return path == f.path })
-	for _, dir := range f.folders() {
-		others = append(others, farFolder.sharing(dir, "", root)...)
+	var others []string
+	for _, dir := range append([]string{filepath.Dir(f.path)}, f.folders()...) {
+		all := sharing(dir, root)
+		others = append(others, all[:min(len(all), maxKin+1)]...)
 	}
+	others = slices.DeleteFunc(others, func(path string) bool { return path == f.path })
 	for _, path := range others[:min(len(others), maxKin)] {
 		home.EachLine(path, func(l jsonl.Line, record func() bool) bool {
 			if !bytes.Contains(l.Raw, []byte(`"tool_use"`)) || bytes.Contains(l.Raw, HistMark) || !record() {

@@ -18,6 +18,9 @@ import (
 // maxNamed is how many records of other files are indexed, by their ids. What is beyond that is not searched.
 const maxNamed = 4 << 20
 
+// indexed are files whose records were looked for, for all sessions beside which they lie.
+var indexed = disk.Recall[[]named]{Limit: maxNamed}
+
 // neighbours are the files beside a session, indexed as far as they were searched. Each is read only once, for everything that
 // is looked for: a session may have lost many records, and have much beside it.
 type neighbours struct {
@@ -50,9 +53,12 @@ func newNeighbours() neighbours {
 // nil if there is none.
 func (n *neighbours) find(path, id string, fits func([]byte) bool) []byte {
 	list, known := n.of[path]
-	if !known {
-		list = n.read(path)
-		n.of[path] = list
+	if !known && n.left > 0 {
+		list = indexed.Of(path, func() ([]named, int) {
+			list := n.read(path)
+			return list, len(list)
+		})
+		n.of[path], n.left = list, n.left-len(list)
 	}
 	sum := shortSum([]byte(id))
 	at, _ := slices.BinarySearchFunc(list, named{sum: sum}, named.compare)
@@ -85,14 +91,14 @@ func (n *neighbours) read(path string) (list []named) {
 	}
 	defer text.Close()
 	in := jsonl.NewReader(io.LimitReader(text, home.MaxFile))
-	for n.left > 0 {
+	for len(list) < maxNamed {
 		l, err := in.Next()
 		if err != nil {
 			break
 		}
 		for _, key := range idKeys {
 			for id := range valuesOf(l.Raw, key) {
-				if n.left--; n.left >= 0 {
+				if len(list) < maxNamed {
 					list = append(list, named{shortSum(id), uint32(l.Offset), uint32(len(l.Raw))})
 				}
 			}

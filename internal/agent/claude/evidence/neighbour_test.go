@@ -80,18 +80,25 @@ func TestNeighboursAreReadOnce(t *testing.T) {
 	}
 }
 
-// TestNeighboursHaveALimit: of files with more records than are kept in mind only the first are looked for, and nothing in the
-// files that come then.
+// TestNeighboursHaveALimit: once as many records were indexed as are kept in mind, nothing in the files that come then is looked for.
 func TestNeighboursHaveALimit(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a"+format.Extension)
-	if err := os.WriteFile(path, []byte(`{"uuid":"a"}`+"\n"+`{"uuid":"b"}`+"\n"+`{"uuid":"c"}`+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	near := newNeighbours()
+	dir, near := t.TempDir(), newNeighbours()
 	near.left = 2
-	for id, want := range map[string]bool{"a": true, "b": true, "c": false} {
-		if line := near.find(path, id, func([]byte) bool { return true }); (line != nil) != want {
-			t.Errorf("%s: %q", id, line)
+	for _, file := range []struct {
+		name, ids string
+		known     bool
+	}{{"a", "xyz", true}, {"b", "w", false}} {
+		path, text := filepath.Join(dir, file.name+format.Extension), ""
+		for _, id := range file.ids {
+			text += fmt.Sprintf(`{"uuid":"%c"}`+"\n", id)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range file.ids {
+			if line := near.find(path, string(id), func([]byte) bool { return true }); (line != nil) != file.known {
+				t.Errorf("%s: %c: %q", file.name, id, line)
+			}
 		}
 	}
 }

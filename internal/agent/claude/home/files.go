@@ -91,16 +91,21 @@ func ReadSmall(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// SessionsIn are the files of sessions in a folder.
-func SessionsIn(dir string) (list []string) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		if e.Type().IsRegular() && strings.HasSuffix(e.Name(), format.Extension) && !strings.HasPrefix(e.Name(), "agent-") {
-			list = append(list, filepath.Join(dir, e.Name()))
+// within are the sessions of folders.
+var within = disk.Recall[[]string]{Limit: 1 << 17}
+
+// SessionsIn are the files of sessions in a folder. They are shared: they must not be changed.
+func SessionsIn(dir string) []string {
+	return within.Of(dir, func() (list []string, size int) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, 0
 		}
-	}
-	return list
+		for _, e := range entries {
+			if e.Type().IsRegular() && strings.HasSuffix(e.Name(), format.Extension) && !strings.HasPrefix(e.Name(), "agent-") {
+				list = append(list, filepath.Join(dir, e.Name()))
+			}
+		}
+		return list, len(list)
+	})
 }

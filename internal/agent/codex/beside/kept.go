@@ -377,8 +377,7 @@ func after(items []store.KeptItem, ordinal int64, at time.Time) time.Time {
 
 // Listed is what another file of a thread, or else a home's list of threads, or the torn header of a fork, says about it; nil
 // if nothing does, or in an unknown form.
-func Listed(_, dir, thread string) *check.Listed {
-	ctx := context.Background()
+func Listed(ctx context.Context, dir, thread string) *check.Listed {
 	l, err := store.Row(ctx, dir, thread)
 	if err != nil {
 		l = nil // what can't be read of the home is reported when it is compared with the session
