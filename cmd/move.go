@@ -168,57 +168,81 @@ func (r *repairRun) placed(at map[string][]relocation) error {
 
 // placedIn does so in one home.
 func (r *repairRun) placedIn(home string, p relocation) error {
-	opts, threads := p.opts, p.threads
-	c, out, dry := r.c, io.Writer(r.print.w), r.c.Bool("dry-run")
-	if r.print.json {
-		out = r.env.err
+	if home == "" {
+		return nil
 	}
 	for _, a := range all.Homed() {
-		if a.Placed == nil || home == "" || a.Live(home) == "" {
+		if a.Placed == nil || a.Live(home) == "" {
 			continue
 		}
-		for _, file := range a.Placed(home, p.moved, threads) {
-			data, err := os.ReadFile(file.Path)
-			if err != nil || bytes.Equal(file.Text(data), data) {
-				continue
-			}
-			word := "would name"
-			if !dry {
-				word = "names"
-				if err := r.recorded(func(run *runs.Run) error {
-					_, err := repair.Store{Path: file.Path, Home: home, Text: file.Text, Common: true}.Rewrite(c.Context, run)
-					return err
-				}); err != nil {
-					return err
-				}
-			}
-			fmt.Fprintf(out, "%s: %s the new directory\n", oneLine(file.Path), word)
-		}
-		if len(a.Beside) == 0 || len(threads) > 0 || dry {
-			continue
-		}
-		from, err := a.FolderFor(home, opts.From)
-		if err != nil {
-			continue // there is none
-		}
-		to, err := a.FolderFor(home, opts.To)
-		if err != nil {
+		if err := r.renamed(home, a.Placed(home, p.moved, p.threads)); err != nil {
 			return err
 		}
-		for _, name := range a.Beside {
-			moved := false
-			if err := r.recorded(func(run *runs.Run) (err error) {
-				moved, err = repair.MoveFolder(c.Context, run, filepath.Join(from, name), filepath.Join(to, name), home)
+		if len(p.threads) == 0 && !r.c.Bool("dry-run") {
+			if err := r.besideMoved(a, home, p.opts); err != nil {
 				return err
-			}); err != nil {
-				return err
-			}
-			if moved {
-				fmt.Fprintf(out, "%s: moved to %s\n", oneLine(filepath.Join(from, name)), oneLine(filepath.Join(to, name)))
 			}
 		}
 	}
 	return nil
+}
+
+// renamed rewrites files of a home that name a directory.
+func (r *repairRun) renamed(home string, files []agent.Placed) error {
+	for _, file := range files {
+		data, err := os.ReadFile(file.Path)
+		if err != nil || bytes.Equal(file.Text(data), data) {
+			continue
+		}
+		word := "would name"
+		if !r.c.Bool("dry-run") {
+			word = "names"
+			if err := r.recorded(func(run *runs.Run) error {
+				_, err := repair.Store{Path: file.Path, Home: home, Text: file.Text, Common: true}.Rewrite(r.c.Context, run)
+				return err
+			}); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(r.told(), "%s: %s the new directory\n", oneLine(file.Path), word)
+	}
+	return nil
+}
+
+// besideMoved moves what an agent keeps beside the sessions of a directory.
+func (r *repairRun) besideMoved(a *agent.Agent, home string, opts surgery.MoveOptions) error {
+	if len(a.Beside) == 0 {
+		return nil
+	}
+	from, err := a.FolderFor(home, opts.From)
+	if err != nil {
+		return nil // there is none
+	}
+	to, err := a.FolderFor(home, opts.To)
+	if err != nil {
+		return err
+	}
+	for _, name := range a.Beside {
+		moved := false
+		if err := r.recorded(func(run *runs.Run) (err error) {
+			moved, err = repair.MoveFolder(r.c.Context, run, filepath.Join(from, name), filepath.Join(to, name), home)
+			return err
+		}); err != nil {
+			return err
+		}
+		if moved {
+			fmt.Fprintf(r.told(), "%s: moved to %s\n", oneLine(filepath.Join(from, name)), oneLine(filepath.Join(to, name)))
+		}
+	}
+	return nil
+}
+
+// told is where the run says what it does: not among what it answers in JSON.
+func (r *repairRun) told() io.Writer {
+	if r.print.json {
+		return r.env.err
+	}
+	return r.print.w
 }
 
 // recorded does something with the record of the run, which goes again if it holds nothing then.

@@ -271,41 +271,51 @@ func (p *preRun) find() (target, error) {
 			return target{}, err
 		}
 	}
-	if path == "" && p.lost == nil {
+	if path != "" {
+		return target{path: path, home: h.dir}, nil
+	}
+	if p.lost == nil {
 		if err := h.shut(ctx, p.cwd); err != nil {
 			return target{}, p.instead(preresume.Missing(err), err)
 		}
 	}
-	if path == "" {
-		homes := []agentHome{h}
-		if p.resume && !p.c.IsSet("agent") { // none of the homes has one
-			if homes, err = defaultHomes(""); err != nil {
-				return target{}, err
-			}
-		}
-		where := "in " + dirsOf(homes)
-		if p.cwd != "" {
-			where += " that works in " + p.cwd
-			if slices.ContainsFunc(homes, func(h agentHome) bool { path, err := h.last(ctx, "", any); return err == nil && path != "" }) {
-				where += "; --all takes the last one of all directories"
-			}
-		}
-		if h.agent.Last != nil {
-			where += "; the client would silently begin a new one"
-		}
-		where += passedOver(ctx, homes, p.cwd, any)
-		if p.cwd != "" && p.resume {
-			where += maybeMoved(ctx, p.cwd)
-		}
-		if p.lost != nil {
-			where += fmt.Sprintf("; %s ended badly there, and the client's --last passes over it: resume it by its id", p.lost.Thread)
-		}
-		err := fmt.Errorf("no session %s", where)
-		a := preresume.Missing(err)
-		a.Agent, a.Replaceable = h.agent.Name, p.lost
-		return target{}, p.instead(a, err)
+	where, err := p.nowhere(h, any)
+	if err != nil {
+		return target{}, err
 	}
-	return target{path: path, home: h.dir}, nil
+	err = fmt.Errorf("no session %s", where)
+	a := preresume.Missing(err)
+	a.Agent, a.Replaceable = h.agent.Name, p.lost
+	return target{}, p.instead(a, err)
+}
+
+// nowhere says where there is no last session, and what else the user may have meant.
+func (p *preRun) nowhere(h agentHome, any bool) (where string, err error) {
+	ctx := p.c.Context
+	homes := []agentHome{h}
+	if p.resume && !p.c.IsSet("agent") { // none of the homes has one
+		if homes, err = defaultHomes(""); err != nil {
+			return "", err
+		}
+	}
+	where = "in " + dirsOf(homes)
+	if p.cwd != "" {
+		where += " that works in " + p.cwd
+		if slices.ContainsFunc(homes, func(h agentHome) bool { path, err := h.last(ctx, "", any); return err == nil && path != "" }) {
+			where += "; --all takes the last one of all directories"
+		}
+	}
+	if h.agent.Last != nil {
+		where += "; the client would silently begin a new one"
+	}
+	where += passedOver(ctx, homes, p.cwd, any)
+	if p.cwd != "" && p.resume {
+		where += maybeMoved(ctx, p.cwd)
+	}
+	if p.lost != nil {
+		where += fmt.Sprintf("; %s ended badly there, and the client's --last passes over it: resume it by its id", p.lost.Thread)
+	}
+	return where, nil
 }
 
 // instead gives the answer if no session could be looked at.

@@ -158,30 +158,7 @@ func troubleWords(a *preresume.Answer, line func(name, format string, args ...an
 	if h := a.Holder; h != nil && h.PID != 0 {
 		line("open in", "process %d %s since %s", h.PID, orUnknown(h.Command), orUnknown(localStamp(h.Started)))
 	}
-	said := map[preresume.Damage]int64{} // how often each thing is said, wherever it stands
-	alike := func(f preresume.Damage) preresume.Damage {
-		return preresume.Damage{Rule: f.Rule, Impact: f.Impact, Message: f.Message}
-	}
-	for _, f := range a.Findings {
-		said[alike(f)]++
-	}
-	for _, of := range slices.Backward(lint.Impacts) {
-		for _, f := range a.Findings {
-			n := said[alike(f)]
-			if f.Impact != of.String() || n < 0 {
-				continue
-			}
-			if n > mostAlike {
-				said[alike(f)] = -1
-				f.Message = format.Words(f.Message, n)
-			}
-			at := ""
-			if f.Line > 0 {
-				at = fmt.Sprintf(", line %d", f.Line)
-			}
-			line("finding", "%s%s: %s [%s]", f.Impact, at, f.Message, f.Rule)
-		}
-	}
+	damageWords(a, line)
 	if c := a.Counts; c.Blocks+c.Loses+c.Rejects+c.Shows > len(a.Findings) {
 		line("finding", "only the first %d are shown: hist lint names all", len(a.Findings))
 	}
@@ -219,6 +196,34 @@ func troubleWords(a *preresume.Answer, line func(name, format string, args ...an
 	}
 	if a.NotRead != "" {
 		line("not read", "%s", a.NotRead)
+	}
+}
+
+// damageWords are the findings, the worst first; what is said often is said once, with how often.
+func damageWords(a *preresume.Answer, line func(name, format string, args ...any)) {
+	said := map[preresume.Damage]int64{} // how often each thing is said, wherever it stands
+	alike := func(f preresume.Damage) preresume.Damage {
+		return preresume.Damage{Rule: f.Rule, Impact: f.Impact, Message: f.Message}
+	}
+	for _, f := range a.Findings {
+		said[alike(f)]++
+	}
+	for _, of := range slices.Backward(lint.Impacts) {
+		for _, f := range a.Findings {
+			n := said[alike(f)]
+			if f.Impact != of.String() || n < 0 {
+				continue
+			}
+			if n > mostAlike {
+				said[alike(f)] = -1
+				f.Message = format.Words(f.Message, n)
+			}
+			at := ""
+			if f.Line > 0 {
+				at = fmt.Sprintf(", line %d", f.Line)
+			}
+			line("finding", "%s%s: %s [%s]", f.Impact, at, f.Message, f.Rule)
+		}
 	}
 }
 
