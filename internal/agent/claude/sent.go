@@ -7,6 +7,6 @@ import (
 )
 
 // readSent is what the client of a version sends of a session.
-func readSent(text []byte, _ agent.ReadAt, version string) (*session.Sent, error) {
-	return reader.Sent(text, version), nil
+func readSent(text []byte, at agent.ReadAt, version string) (*session.Sent, error) {
+	return reader.Sent(text, version, at.Each), nil
 }

@@ -28,7 +28,7 @@ func TestWhereVersionsBegin(t *testing.T) {
 		"2.1.2": "-+-+", "2.1.30": "-+--", "2.1.78": "-+--", "2.1.100": "-+-+", "2.1.215": "--++", "2.1.332": "--++",
 	} {
 		for i, f := range files {
-			sent := strings.Contains(strings.Join(sentItems(reader.Sent(f.Bytes(), version)), "\n"), "Four geese.")
+			sent := strings.Contains(strings.Join(sentItems(reader.Sent(f.Bytes(), version, nil)), "\n"), "Four geese.")
 			if sent != (sends[i] == '+') {
 				t.Errorf("%s, file %d: the answer is sent: %v", version, i, sent)
 			}

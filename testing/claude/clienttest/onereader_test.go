@@ -44,7 +44,7 @@ func TestReaderAgainstClients(t *testing.T) {
 			truth[r[0]] = r[1]
 		}
 		for _, v := range victimsOf(t, c[0]) {
-			whole := sentItems(reader.Sent(v.session.Bytes(), c[1]))
+			whole := sentItems(reader.Sent(v.session.Bytes(), c[1], nil))
 			for _, d := range v.damages {
 				is, ok := truth[d.Name]
 				data := d.Do(v.session)
@@ -57,7 +57,7 @@ func TestReaderAgainstClients(t *testing.T) {
 					want = 0
 				}
 				rows++
-				sent := reader.Sent(data, c[1])
+				sent := reader.Sent(data, c[1], nil)
 				got := 0.0
 				if sent.Refused == "" {
 					got = Share(sentItems(sent), whole)
@@ -92,9 +92,9 @@ func victimsOf(t *testing.T, writer string) []victim {
 // that, over whatever parent, and not the way down the newest children.
 func TestWhereNoEndIsNoted(t *testing.T) {
 	s, _ := recording(t, "2.1.2", "resumed")
-	whole := sentItems(reader.Sent(s.Bytes(), "2.1.332"))
+	whole := sentItems(reader.Sent(s.Bytes(), "2.1.332", nil))
 	for _, i := range []int{s.find(0, isPrompt), s.firstCall(), s.midText()} {
-		if sent := sentItems(reader.Sent(append(slices.Clone(s), s[i]).Bytes(), "2.1.332")); Share(sent, whole) < 1 {
+		if sent := sentItems(reader.Sent(append(slices.Clone(s), s[i]).Bytes(), "2.1.332", nil)); Share(sent, whole) < 1 {
 			t.Errorf("a copy of line %d: %.2f is sent", i+1, Share(sent, whole))
 		}
 	}
@@ -102,7 +102,7 @@ func TestWhereNoEndIsNoted(t *testing.T) {
 	for by, left := range map[time.Duration]bool{0: false, 3 * time.Second: false, 63 * time.Second: true} {
 		p, a := branch(s[end], by, "9") // begins so much later than the turn that goes on
 		d := append(slices.Insert(slices.Clone(s), s.second()+2, p, a), s[end])
-		if sent := sentItems(reader.Sent(d.Bytes(), "2.1.332")); (Share(sent, whole) < 1) != left {
+		if sent := sentItems(reader.Sent(d.Bytes(), "2.1.332", nil)); (Share(sent, whole) < 1) != left {
 			t.Errorf("a branch that begins %v later: %.2f is sent", by, Share(sent, whole))
 		}
 	}

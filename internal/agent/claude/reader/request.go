@@ -11,8 +11,8 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// Sent is what a version sends of a session's text, block by block.
-func Sent(text []byte, version string) *session.Sent {
+// Sent is what a version sends of a session's text, block by block. each, if not nil, takes the items; then the result has neither Items nor Unsent.
+func Sent(text []byte, version string, each func(*session.Item)) *session.Sent {
 	is := Of(version)
 	f := parse(text, is)
 	part := f.isPart()
@@ -55,11 +55,18 @@ func Sent(text []byte, version string) *session.Sent {
 	if q.talks {
 		q.fill()
 	}
-	sent.Items = q.items()
-	if sent.Refused == "" && !is.LargeImages && slices.ContainsFunc(sent.Items, func(t session.Item) bool { return tooLarge(&t) }) {
+	large := false
+	q.items(func(item *session.Item) {
+		if large = large || tooLarge(item); each != nil {
+			each(item)
+		} else {
+			sent.Items = append(sent.Items, *item)
+		}
+	})
+	if sent.Refused == "" && !is.LargeImages && large {
 		sent.Refused = "an image is over the limit of 5 MiB: the client refuses every prompt"
 	}
-	if sent.Refused == "" {
+	if sent.Refused == "" && each == nil {
 		from := sent.From()
 		for i := range f.records {
 			if r := &f.records[i]; r.says() && !r.Side && !r.Old && !r.filler && !from[r.pos] {
@@ -114,7 +121,7 @@ type request struct {
 	answers  []int     // by record: how many answers have begun
 	called   map[string]int
 	answered map[string]int // where a call's first output stands
-	done     map[string]bool
+	done     struct{ calls, outputs map[string]bool }
 	messages []message
 	summary  int // 1 more than the message that holds a compaction's summary, until the user says something behind it
 }
@@ -129,7 +136,8 @@ type message struct {
 
 // judge notes which calls and outputs have a partner, and what stands at the end.
 func (q *request) judge() {
-	q.called, q.answered, q.done = map[string]int{}, map[string]int{}, map[string]bool{}
+	q.called, q.answered = map[string]int{}, map[string]int{}
+	q.done.calls, q.done.outputs = map[string]bool{}, map[string]bool{}
 	q.answers = make([]int, len(q.list))
 	number, current := 0, ""
 	for k, r := range q.list {
@@ -224,18 +232,18 @@ func (q *request) sends(k int, r *record, b gjson.Result) bool {
 	case "tool_use":
 		id := b.Get("id").String()
 		_, has := q.answered[id]
-		if q.done["call "+id] || !has && !q.stays(r) {
+		if q.done.calls[id] || !has && !q.stays(r) {
 			return false
 		}
-		q.done["call "+id] = true
+		q.done.calls[id] = true
 	case "tool_result":
 		id := b.Get("tool_use_id").String()
 		from, has := q.called[id]
 		switch {
-		case q.done["output "+id], !q.is.Alone && (!has || q.answers[from] != q.answers[k]): // its call is gone, or another answer came first
+		case q.done.outputs[id], !q.is.Alone && (!has || q.answers[from] != q.answers[k]): // its call is gone, or another answer came first
 			return false
 		}
-		q.done["output "+id] = true
+		q.done.outputs[id] = true
 	case "thinking", "redacted_thinking":
 		if r.old && !q.is.OldThoughts && (typ != "thinking" || str(b.Get("signature")) != "") {
 			return false
@@ -279,7 +287,7 @@ func (q *request) remind(r *record) {
 	item := session.Item{Pos: r.pos, Made: "reminder", Kind: session.ContextItem, Role: r.renderedRole, Turn: r.turn}
 	if item.Role == "user" {
 		to := q.message("user", "")
-		for range max(1, r.rendered.Get("#").Int()) {
+		for range max(1, r.rendered) {
 			to.reminders = append(to.reminders, item)
 		}
 		return
@@ -362,24 +370,23 @@ func (q *request) message(role, answer string) *message {
 	return &q.messages[len(q.messages)-1]
 }
 
-// items are the request's, each with its place.
-func (q *request) items() (items []session.Item) {
+// items calls each with the request's, which get their places.
+func (q *request) items(each func(*session.Item)) {
 	no, role := -1, ""
 	block := 0
 	for i := range q.messages {
 		m := &q.messages[i]
 		for _, part := range [...][]session.Item{m.outputs, m.reminders, m.rest} {
-			for _, item := range part {
+			for k := range part {
 				if m.role != role {
 					no, role, block = no+1, m.role, 0
 				}
-				item.Message, item.Block = no, block
+				part[k].Message, part[k].Block = no, block
 				block++
-				items = append(items, item)
+				each(&part[k])
 			}
 		}
 	}
-	return items
 }
 
 // item is a block of a record, or a text that stands in place of a list of blocks.

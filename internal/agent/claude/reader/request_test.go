@@ -38,7 +38,7 @@ func TestMessages(t *testing.T) {
 			if r := gjson.ParseBytes(line); r.Get("type").Str == "api-request" && r.Get("tail").IsArray() {
 				want := int(r.Get("keep").Int() + r.Get("tail.#").Int())
 				requests++
-				sent := reader.Sent(text[:at], "2.1.330")
+				sent := reader.Sent(text[:at], "2.1.330", nil)
 				got := 0
 				for i := range sent.Items {
 					if item := &sent.Items[i]; item.Made != "filler" || item.Path != "" {

@@ -34,7 +34,7 @@ type record struct {
 	at                    int // where its line begins in the text
 	turn                  int
 	content               gjson.Result // of a message, or what a record of another kind tells the model
-	rendered              gjson.Result // what an attachment tells the model
+	rendered              int          // what an attachment tells the model: how many texts
 	renderedRole          string
 	keeps                 []string // what a compaction keeps
 	anchor                string   // the record behind which that comes
@@ -105,9 +105,9 @@ func (r *record) envelope(line gjson.Result) (e envelope) {
 		case "subtype":
 			e.subtype = str(v)
 		case "uuid":
-			r.id = strings.Clone(str(v))
+			r.id = str(v)
 		case "parentUuid":
-			r.parent = strings.Clone(str(v))
+			r.parent = str(v)
 		case "timestamp":
 			if t, err := time.Parse(time.RFC3339, str(v)); err == nil {
 				r.When = t.UnixMilli()
@@ -127,11 +127,11 @@ func (r *record) envelope(line gjson.Result) (e envelope) {
 		case "compactMetadata":
 			e.metadata = v
 		case "rendered":
-			r.rendered = v
+			r.rendered = int(v.Get("#").Int())
 		case "renderedRole":
 			r.renderedRole = str(v)
 		case "leafUuid":
-			e.leaf = strings.Clone(str(v))
+			e.leaf = str(v)
 		}
 		return true
 	})
@@ -186,9 +186,9 @@ func (f *file) system(r *record, e envelope) {
 			f.leaf, f.leafAt = "", session.Pos{} // an end that was named in front of a compaction counts no more (2.1.215 and 2.1.332, measured)
 		}
 		kept := e.metadata.Get("preservedMessages")
-		r.anchor = strings.Clone(kept.Get("anchorUuid").Str)
+		r.anchor = kept.Get("anchorUuid").Str
 		for _, id := range kept.Get("uuids").Array() {
-			r.keeps = append(r.keeps, strings.Clone(id.String()))
+			r.keeps = append(r.keeps, id.String())
 		}
 	case "local_command":
 		r.local, r.content = e.content.Type == gjson.String, e.content
@@ -202,7 +202,7 @@ func (r *record) message(message gjson.Result, apiError bool) {
 		switch key.Str {
 		case "id":
 			if r.Role == Answer {
-				r.answer = strings.Clone(str(v))
+				r.answer = str(v)
 			}
 		case "model":
 			model = str(v)
