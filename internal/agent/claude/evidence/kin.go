@@ -26,12 +26,16 @@ var (
 	kin   = disk.Recall[map[string][]string]{Limit: maxRoot}
 )
 
-// sharing are the files of a folder whose conversation begins with a record; the list is shared.
-func sharing(dir, root string) []string {
+// sharing are the files of a folder whose conversation begins with a record, as that of the one that asks does; the list is shared.
+func sharing(dir, asking, root string) []string {
 	return kin.Of(dir, func() (map[string][]string, int) {
 		of, head, all := map[string][]string{}, make([]byte, maxHead), home.SessionsIn(dir)
 		for _, path := range all {
-			if id := roots.Of(path, func() (string, int) { return rootOf(path, head), 1 }); id != "" {
+			id := root
+			if path != asking { // which need not be read again
+				id = roots.Of(path, func() (string, int) { return rootOf(path, head), 1 })
+			}
+			if id != "" {
 				of[id] = append(of[id], path)
 			}
 		}
@@ -60,7 +64,7 @@ func rootOf(path string, head []byte) string {
 func (f *Folder) Kin(root string, lacks func(answer, call string) bool) (lines [][]byte, source string) {
 	var others []string
 	for _, dir := range append([]string{filepath.Dir(f.path)}, f.folders()...) {
-		all := sharing(dir, root)
+		all := sharing(dir, f.path, root)
 		others = append(others, all[:min(len(all), maxKin+1)]...)
 	}
 	others = slices.DeleteFunc(others, func(path string) bool { return path == f.path })
