@@ -43,27 +43,68 @@ func (c *checker) groups() (list []*group) {
 	return list
 }
 
+// strayed finds results that name another parent than the answer with their call, or what hangs on it, though the client wrote them right behind
+// that.
+func (c *checker) strayed() (list []*found) {
+	of := map[string]int{} // by record, the answer that it belongs to
+	asks := func(answer int, id string) bool {
+		return slices.ContainsFunc(c.facts[answer].calls, func(one call) bool { return one.id == id })
+	}
+	answer, last := -1, -1
+	for _, i := range c.inOrder() {
+		f := &c.facts[i]
+		above, below := of[f.up]
+		switch {
+		case f.role == "assistant":
+			answer, last = i, i
+		case f.role == "toolResult" && answer >= 0 && f.answers != "" && asks(answer, f.answers) && !(below && asks(above, f.answers)):
+			one := c.find(i, ruleOutOfPlace, finding.Exact, "a result hangs on another record than the answer with its call, right behind which it stands: the client sends what is above that instead")
+			one.hang(i, c.facts[last].id)
+			beside := c.children()[c.facts[last].id]
+			if k := slices.IndexFunc(beside, func(k int) bool { return k > i }); k >= 0 { // it went on behind the result
+				one.hang(beside[k], f.id)
+			}
+			list = append(list, one)
+			last = i
+		case below && above == answer:
+			last = i
+		case f.role != "":
+			answer = -1
+		}
+		if answer >= 0 && last == i {
+			of[f.id] = answer
+		} else if below && f.role == "toolResult" {
+			of[f.id] = above
+		}
+	}
+	return list
+}
+
 // pairing gives calls and results to each other.
 type pairing struct {
 	*checker
 	ids   map[string]int
-	calls map[string]int // by the id of a call, the answer that it stands in
-	moved map[int]bool   // records that a finding is about already
+	calls map[string]int  // by the id of a call, the answer that it stands in
+	often map[string]bool // the ids of calls of several answers
+	moved map[int]bool    // records that a finding is about already
 	list  []*found
 }
 
 // pairs finds calls and results that do not belong together: the API refuses them at every prompt.
 func (c *checker) pairs() []*found {
-	p := &pairing{checker: c, ids: c.byID(), calls: map[string]int{}, moved: map[int]bool{}}
+	p := &pairing{checker: c, ids: c.byID(), calls: map[string]int{}, often: map[string]bool{}, moved: map[int]bool{}}
 	for _, i := range slices.Backward(c.now.sent) {
 		for _, call := range c.facts[i].calls {
-			p.calls[call.id] = i
+			_, again := p.calls[call.id]
+			p.calls[call.id], p.often[call.id] = i, again || p.often[call.id]
 		}
 	}
 	for _, g := range c.groups() {
 		var strays []int // results without a call, in their order
 		for _, r := range g.results {
-			if c.now.orphans[r] == noCall && !c.facts[r].madeUp {
+			why := c.now.orphans[r]
+			if lost := g.answer < 0 && why == twice && p.often[c.facts[r].answers]; (why == noCall || lost) && !c.facts[r].madeUp {
+				p.moved[r] = lost
 				strays = append(strays, r)
 			}
 		}
@@ -301,7 +342,7 @@ func (c *checker) inPlace(r, answer int) *found {
 }
 
 // unanswered finds calls without a result. The client tells the model that there is none; where a record is lost there, hist does, because the
-// tool may have run.
+// tool may have run. It is lost where the model goes on by itself: no client asks it before it has the results.
 func (c *checker) unanswered() (list []*found) {
 	ids := c.byID()
 	for _, g := range c.groups() {
@@ -316,7 +357,7 @@ func (c *checker) unanswered() (list []*found) {
 		}
 		next, up := c.now.next[last], c.facts[last].id
 		for _, call := range c.facts[g.answer].calls {
-			if !lost && !c.broken[next] || answered[cmp.Or(call.id, call.again)] {
+			if !lost && !c.broken[next] && c.facts[next].role != "assistant" || answered[cmp.Or(call.id, call.again)] {
 				continue
 			}
 			f := c.find(g.answer, check.CallWithoutOutput, finding.StandIn, "the result of call %s is lost", check.Clip([]byte(call.id), 40))
