@@ -44,6 +44,7 @@ type request struct {
 	begun  saidSoFar
 	says   uint64 // the first part of the answer
 	last   uint64 // and the id of the last one, by its hash
+	inLine bool   // it hangs on what stands in front of it
 	shared bool   // a prompt stands between it and the next answer, which has its id
 }
 
@@ -115,12 +116,12 @@ func (a *answering) note() {
 	was, known := a.first[id]
 	switch {
 	case !known:
-		a.first[id] = request{name, a.begun, front.Message, last, false}
+		a.first[id] = request{name: name, begun: a.begun, says: front.Message, last: last, inLine: a.inLine}
 	case was.last == hash(front.Parent):
 		was.last = last
 		a.first[id] = was
 	case was.begun.all < a.begun.all && (was.name == 0 || was.name != name):
-		if a.inLine && id == a.latest && was.begun.prompts < a.begun.prompts && was.says != front.Message {
+		if was.inLine && a.inLine && id == a.latest && was.begun.prompts < a.begun.prompts && was.says != front.Message {
 			was.shared = true
 			a.first[id] = was
 		}
