@@ -84,7 +84,7 @@ func (res *Result) resolve(ctx context.Context, a *agent.Agent, run *check.Run, 
 	if c, ok := in.(io.Closer); ok {
 		defer c.Close()
 	}
-	whole, err := source.ReadAll(io.LimitReader(in, maxReread+1), 0)
+	whole, err := source.ReadAll(io.LimitReader(in, maxReread+1), min(res.Summary.Bytes, maxReread))
 	if err != nil || len(whole) > maxReread || ctx.Err() != nil {
 		return cmp.Or(err, ctx.Err())
 	}

@@ -135,12 +135,11 @@ const maxUnpacked = 64 << 20
 // unpack decompresses a session into memory, since there is no other way to its tail. Of a damaged or very large one it
 // returns the beginning.
 func unpack(r io.Reader) (io.ReaderAt, int64, error) {
-	var b bytes.Buffer
-	_, err := io.Copy(&b, io.LimitReader(r, maxUnpacked))
+	text, err := io.ReadAll(io.LimitReader(r, maxUnpacked))
 	if err != nil && !errors.Is(err, source.ErrCorrupt) {
 		return nil, 0, err
 	}
-	return bytes.NewReader(b.Bytes()), int64(b.Len()), nil
+	return bytes.NewReader(text), int64(len(text)), nil
 }
 
 // How much is read of the first line, in bytes: at first, and at most.

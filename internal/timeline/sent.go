@@ -33,7 +33,7 @@ func Sent(ctx context.Context, src Source, res *lint.Result, opts lint.Options) 
 		return nil, err
 	}
 	defer in.Close()
-	text, err := source.ReadAll(in, 0)
+	text, err := source.ReadAll(in, about.Bytes)
 	if err != nil {
 		return nil, nil // it is read up to there, which shows less than it holds
 	}
