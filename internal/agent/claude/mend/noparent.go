@@ -212,6 +212,10 @@ func (c *Checker) broken(children []*node) {
 			continue
 		case d.Impact == finding.Notes:
 			d.Message += "; the client takes the record before it in time"
+			if last := overLinks(to); n.IsPrompt() && !n.AsksNothing && last != nil && last.Role == content.RoleResult {
+				d.Impact = finding.Loses // no prompt follows the output of a call before the turn has ended
+				d.Message = "the record's parent is not in the file, nor is what ended the turn in front of it; the client takes the record before it in time"
+			}
 		case c.behindEnd(n):
 			d.Message += ": the client sends one side of the gap, and forgets the other"
 		default:
