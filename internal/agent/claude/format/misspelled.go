@@ -1,7 +1,7 @@
 package format
 
 import (
-	"slices"
+	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -36,12 +36,38 @@ func (Decoder) Misspelled(rec *session.Record) (at int, was byte, ok bool) {
 	if lacksNothing(rec) {
 		return 0, 0, false
 	}
-	f := flips{raw: rec.Raw}
-	f.record(PastSpace(rec.Raw, 0))
-	if len(f.found) != 1 {
-		return 0, 0, false
+	var f session.Flips
+	root := gjson.ParseBytes(rec.Raw)
+	typ := typeIn(&f, root, needed)
+	f.Keys(root, needed[typ]...)
+	subtype := root.Get("subtype")
+	if subtype.Str == compactBoundary {
+		f.Keys(root, "compactMetadata", "logicalParentUuid")
 	}
-	return f.found[0].at, f.found[0].was, true
+	if typ == "system" {
+		f.Value(subtype, compactBoundary)
+	}
+	if message := root.Get("message"); typ == "user" || typ == "assistant" {
+		f.Keys(message, "content")
+		message.Get("content").ForEach(func(_, block gjson.Result) bool {
+			f.Keys(block, neededIn[typeIn(&f, block, neededIn)]...)
+			return block.IsObject()
+		})
+	}
+	return f.Only()
+}
+
+// typeIn is the type of an object, "" if it has none or one with a flipped bit.
+func typeIn(f *session.Flips, object gjson.Result, types map[string][]string) string {
+	f.Keys(object, "type")
+	typ := object.Get("type")
+	if _, known := types[typ.Str]; known {
+		return typ.Str
+	}
+	for name := range types {
+		f.Value(typ, name)
+	}
+	return ""
 }
 
 // lacksNothing is a quick check that nearly all records pass, using fields that are already known.
@@ -93,113 +119,3 @@ func lacksNothing(rec *session.Record) bool {
 }
 
 const compactBoundary = "compact_boundary"
-
-// flip is a byte of a record, and its value before one of its bits flipped.
-type flip struct {
-	at  int
-	was byte
-}
-
-// flips collects the bits that may have flipped in a record.
-type flips struct {
-	raw   []byte
-	found []flip
-}
-
-// record checks the object that is the record.
-func (f *flips) record(at int) {
-	members, _ := cutObject(nil, f.raw[at:])
-	typ := f.typeOf(at, members, needed)
-	lacks := needed[typ]
-	if f.word(at, members, "subtype") == compactBoundary {
-		lacks = append(slices.Clone(lacks), "compactMetadata", "logicalParentUuid")
-	}
-	f.keys(at, members, lacks)
-	if typ == "system" {
-		if _, names := f.member(at, members, "subtype"); names != nil {
-			f.value(at+names.At, f.raw[at+names.At:at+names.end], compactBoundary)
-		}
-	}
-	if message, m := f.member(at, members, "message"); m != nil && (typ == "user" || typ == "assistant") {
-		f.message(message)
-	}
-}
-
-// message checks the message's object and its blocks.
-func (f *flips) message(at int) {
-	if f.raw[at] != '{' {
-		return
-	}
-	members, _ := cutObject(nil, f.raw[at:])
-	f.keys(at, members, []string{"content"})
-	content, m := f.member(at, members, "content")
-	if m == nil || f.raw[content] != '[' {
-		return
-	}
-	for i := PastSpace(f.raw, content+1); i < len(f.raw) && f.raw[i] == '{'; {
-		blocks, size := cutObject(nil, f.raw[i:])
-		f.keys(i, blocks, neededIn[f.typeOf(i, blocks, neededIn)])
-		if i = PastSpace(f.raw, i+size); i < len(f.raw) && f.raw[i] == ',' {
-			i = PastSpace(f.raw, i+1)
-		}
-	}
-}
-
-// typeOf is the type of an object, "" if it has none or one with a flipped bit.
-func (f *flips) typeOf(at int, members []Entry, types map[string][]string) string {
-	_, m := f.member(at, members, "type")
-	if m == nil {
-		f.keys(at, members, []string{"type"})
-		return ""
-	}
-	typ := f.word(at, members, "type")
-	if _, known := types[typ]; known {
-		return typ
-	}
-	for name := range types {
-		f.value(at+m.At, f.raw[at+m.At:at+m.end], name)
-	}
-	return ""
-}
-
-// member is the member with a key, and where its value begins in the record; nil if the object has none.
-func (f *flips) member(at int, members []Entry, key string) (value int, m *Entry) {
-	for i := range members {
-		if m := &members[i]; string(f.raw[at+m.KeyAt+1:at+m.keyEnd-1]) == key {
-			return at + m.At, m
-		}
-	}
-	return 0, nil
-}
-
-// word is the text of a member, "" if it is not a string.
-func (f *flips) word(at int, members []Entry, key string) string {
-	value, m := f.member(at, members, key)
-	if m == nil || m.end-m.At < 2 || f.raw[value] != '"' {
-		return ""
-	}
-	return string(f.raw[value+1 : at+m.end-1])
-}
-
-// keys looks for keys that an object lacks.
-func (f *flips) keys(at int, members []Entry, lacks []string) {
-	for _, key := range lacks {
-		if _, m := f.member(at, members, key); m != nil {
-			continue
-		}
-		for i := range members {
-			m := &members[i]
-			f.value(at+m.KeyAt, f.raw[at+m.KeyAt:at+m.keyEnd], key)
-		}
-	}
-}
-
-// value notes a text in quotes that differs from a word in one bit.
-func (f *flips) value(at int, quoted []byte, word string) {
-	if len(quoted) < 2 {
-		return
-	}
-	if i := session.FlippedAt(string(quoted[1:len(quoted)-1]), word); i >= 0 {
-		f.found = append(f.found, flip{at + 1 + i, word[i]})
-	}
-}
