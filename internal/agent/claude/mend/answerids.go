@@ -28,7 +28,8 @@ type answering struct {
 	so     saidSoFar
 	begun  saidSoFar          // in front of the answer
 	first  map[uint64]request // by the hash of an answer's id: the first with it
-	latest uint64             // the id of the answer before, by its hash
+	latest uint64             // the id of the answer before, by its hash,
+	over   bool               // and whether that ended its turn
 	prior  string             // the record in front
 	inLine bool               // the answer hangs on what stands in front of it
 
@@ -45,7 +46,7 @@ type request struct {
 	says   uint64 // the first part of the answer
 	last   uint64 // and the id of the last one, by its hash
 	inLine bool   // it hangs on what stands in front of it
-	shared bool   // a prompt stands between it and the next answer, which has its id
+	shared bool   // a prompt stands between the end of its turn and the next answer, which has its id
 }
 
 // answerPart is a part of an answer, and where in the record its message and the id of that stand.
@@ -121,13 +122,13 @@ func (a *answering) note() {
 		was.last = last
 		a.first[id] = was
 	case was.begun.all < a.begun.all && (was.name == 0 || was.name != name):
-		if was.inLine && a.inLine && id == a.latest && was.begun.prompts < a.begun.prompts && was.says != front.Message {
+		if was.inLine && a.inLine && a.over && id == a.latest && was.begun.prompts < a.begun.prompts && was.says != front.Message {
 			was.shared = true
 			a.first[id] = was
 		}
 		a.again = append(a.again, slices.Clone(a.parts))
 	}
-	a.latest = id
+	a.latest, a.over = id, a.parts[len(a.parts)-1].Stop == "end_turn"
 }
 
 // unnamed says whether the parts have only ids that the client makes up where the API gives none, as some proxies do: it sends them all, but for
