@@ -45,9 +45,11 @@ type indexed struct {
 
 type recordAt struct{ id, offset uint32 } // no record begins behind maxFile
 
-// folder is what lies in one: its files, and of these two with each working directory and fault, because one may be the session that asks.
+// folder is what lies in one: its files, those that were forked from a session by its id, and two with each working directory and fault, because
+// one may be the session that asks.
 type folder struct {
 	paths []string
+	forks map[string][]string
 	some  []neighbour
 }
 
@@ -77,9 +79,13 @@ func (b *beside) folder() folder {
 	dir := filepath.Dir(b.opts.Path)
 	return folders.Of(dir, func() (all folder, size int) {
 		all.paths, _ = filepath.Glob(filepath.Join(walk.Literal(dir), "*"+extension)) // the pattern is sound
+		all.forks = map[string][]string{}
 		seen := map[[2]string]int{}
 		for _, p := range all.paths {
-			is := heads.Of(p, func() (agent.About, int) { return about(headOf(p)), 1 })
+			is := aboutFile(p)
+			if from := is.Info.ForkedFrom; from != "" {
+				all.forks[from] = append(all.forks[from], p)
+			}
 			kind := [2]string{is.Fault, is.Info.CWD}
 			if seen[kind]++; seen[kind] <= 2 && (is.Rule == ruleWrongHeader || is.Info.CWD != "") {
 				all.some = append(all.some, neighbour{p, is})
@@ -97,6 +103,11 @@ func (b *beside) neighbours() (list []neighbour) {
 		}
 	}
 	return list
+}
+
+// aboutFile is what the head of a file says of its session.
+func aboutFile(path string) agent.About {
+	return heads.Of(path, func() (agent.About, int) { return about(headOf(path)), 1 })
 }
 
 // headOf is how a file begins, nil if it can't be read.
@@ -132,21 +143,23 @@ func (b *beside) record(id string) remembered {
 	return remembered{}
 }
 
-// index says where the records of the other sessions of the folder stand that are nearest by name, which is by time.
+// index says where the records of other sessions of the folder stand: of the one that this was forked from, of its forks, and of those nearest by
+// name, which is by time.
 func (b *beside) index() []indexed {
-	list, paths, left := []indexed{}, b.folder().paths, int64(maxFolder)
-	own, _ := slices.BinarySearch(paths, b.opts.Path)
-	first := max(0, min(own-maxFiles/2, len(paths)-maxFiles))
-	for _, p := range paths[first:min(len(paths), first+maxFiles)] {
-		if p == b.opts.Path {
+	in, left := b.folder(), int64(maxFolder)
+	own, _ := slices.BinarySearch(in.paths, b.opts.Path)
+	first := max(0, min(own-maxFiles/2, len(in.paths)-maxFiles))
+	near := in.paths[first:min(len(in.paths), first+maxFiles)]
+	paths, seen := b.kin(in), map[string]bool{b.opts.Path: true}
+	list := []indexed{}
+	for _, p := range append(paths[:min(len(paths), maxFiles)], near...) {
+		info, err := os.Stat(p)
+		if seen[p] || err != nil || info.Size() > min(maxFile, left) || !info.Mode().IsRegular() {
 			continue
 		}
+		seen[p] = true
+		left -= info.Size()
 		list = append(list, indexed{p, places.Of(p, func() (at []recordAt, size int) {
-			info, err := os.Stat(p)
-			if err != nil || info.Size() > min(maxFile, left) || !info.Mode().IsRegular() {
-				return nil, 0
-			}
-			left -= info.Size()
 			text, _ := os.ReadFile(p) // what can't be read holds nothing
 			offset := 0
 			for line := range bytes.Lines(text) {
@@ -160,6 +173,20 @@ func (b *beside) index() []indexed {
 		})})
 	}
 	return list
+}
+
+// kin are the sessions of the folder that the one that asks was forked from, or that were forked from either.
+func (b *beside) kin(in folder) []string {
+	list := slices.Clone(in.forks[readName(filepath.Base(b.opts.Path)).ThreadID])
+	parent := aboutFile(b.opts.Path).Info.ForkedFrom
+	if parent == "" {
+		return list
+	}
+	at := slices.IndexFunc(in.paths, func(p string) bool { return readName(filepath.Base(p)).ThreadID == parent })
+	if at >= 0 {
+		list = append(list, in.paths[at])
+	}
+	return append(list, in.forks[parent]...)
 }
 
 func (p recordAt) compare(q recordAt) int {

@@ -113,25 +113,51 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// TestRecovered: a record that the file has lost comes back from a fork in the same folder, with its own bytes.
+// TestRecovered: a record that the file has lost comes back from a fork in the same folder, with its own bytes, also where hundreds of sessions lie
+// between the two.
 func TestRecovered(t *testing.T) {
-	_, files := home(t, "fork")
-	text, err := os.ReadFile(files[0])
+	for _, between := range []int{0, 300} {
+		t.Run(fmt.Sprint(between), func(t *testing.T) {
+			_, files := home(t, "fork")
+			for _, other := range files[2:] {
+				if err := os.Remove(other); err != nil {
+					t.Fatal(err)
+				}
+			}
+			dir, name := filepath.Split(files[1])
+			if err := os.Rename(files[1], filepath.Join(dir, "2031-"+name[len("2026-"):])); err != nil {
+				t.Fatal(err)
+			}
+			for i := range between {
+				other := fmt.Sprintf("2030-01-01T00-00-00-000Z_019cadb2-1111-7000-8000-%012d", i)
+				if err := os.WriteFile(filepath.Join(dir, other+".jsonl"), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			comesBack(t, files[0])
+		})
+	}
+}
+
+// comesBack takes a record out of a session, and repairs that.
+func comesBack(t *testing.T, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.SplitAfter(string(text), "\n")
 	lost := at(lines, model, 0)
-	if err := os.WriteFile(files[0], []byte(strings.Join(append(append([]string{}, lines[:lost]...), lines[lost+1:]...), "")), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(strings.Join(append(append([]string{}, lines[:lost]...), lines[lost+1:]...), "")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	src, err := source.Open(files[0])
+	src, err := source.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer src.Close()
 	var out bytes.Buffer
-	if _, err := repair.Do(context.Background(), repair.Job{Source: src, Mode: repair.ToStream, Stream: &out, Lint: lint.Options{Name: lint.NameOf(files[0], true)}}); err != nil {
+	if _, err := repair.Do(context.Background(), repair.Job{Source: src, Mode: repair.ToStream, Stream: &out, Lint: lint.Options{Name: lint.NameOf(path, true)}}); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(out.Bytes(), text) {
