@@ -131,6 +131,16 @@ func (r *resolver) resolve(one refusal) {
 		return
 	}
 	places, named := api.Locate(one.Refusal, r.sent)
+	if one.Mend == "nul" {
+		mended := false
+		if places, mended = api.NULs(r.sent); mended {
+			return
+		}
+		if len(places) == 0 { // then nothing is known of the cause
+			unsaid := *one.Refusal
+			unsaid.Mend, one.Refusal = "unsaid", &unsaid
+		}
+	}
 	switch one.Mend {
 	case "shorten", "weight":
 		if again := r.agent.TriesAgain; len(places) == 0 && again != nil && again(r.version, one.Mend) {
@@ -141,11 +151,8 @@ func (r *resolver) resolve(one refusal) {
 			r.report(r.unplaced(one))
 			return
 		}
-	case "unsaid", "silent", "nul", "cut":
-		if one.Mend != "nul" || len(places) == 0 {
-			places = api.Large(r.sent)
-		}
-		if len(places) == 0 && one.Mend == "silent" && one.times != 1 {
+	case "unsaid", "silent", "cut":
+		if places = api.Large(r.sent); len(places) == 0 && one.Mend == "silent" && one.times != 1 {
 			places = api.Unanswered(r.sent, "document", "image", "tool reference")
 		}
 		if len(places) == 0 {
@@ -163,7 +170,7 @@ func (r *resolver) resolve(one refusal) {
 			return api.Sealed(r.sent.Items[p.Item].Content)
 		})
 	}
-	if one.on.Pos.Line > 0 && slices.Contains([]string{"image", "document", "silent", "nul"}, one.Mend) { // what was sent only after it was not refused
+	if one.on.Pos.Line > 0 && (one.Mend == "image" || one.Mend == "document" || one.Mend == "silent") { // what was sent only after it was not refused
 		places = slices.DeleteFunc(places, func(p api.Place) bool { return r.sent.Items[p.Item].Pos.Line > one.on.Pos.Line })
 	}
 	moved := !slices.ContainsFunc(places, func(p api.Place) bool { return p.Item == named })

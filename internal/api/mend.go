@@ -87,6 +87,9 @@ func Mend(item []byte, role string, f Fault) (m Mending, ok bool) {
 	return Mending{}, false
 }
 
+// instead is what is put in place of a NUL.
+const instead = `\ufffd`
+
 // nuls are the cuts that put U+FFFD in place of each NUL in the texts of an item.
 func nuls(item []byte) (cuts []session.Cut) {
 	const escaped = `\u0000`
@@ -98,7 +101,7 @@ func nuls(item []byte) (cuts []session.Cut) {
 		i += at
 		at = i + len(escaped)
 		if before := len(item[:i]) - len(bytes.TrimRight(item[:i], `\`)); before%2 == 0 { // else its backslash is itself escaped
-			cuts = append(cuts, session.Cut{Start: i, End: at, New: []byte(`\ufffd`)})
+			cuts = append(cuts, session.Cut{Start: i, End: at, New: []byte(instead)})
 		}
 	}
 }

@@ -241,8 +241,6 @@ func (l *locator) fault(i int) (Fault, bool) {
 		return is(path != "", path, "it refers to a tool that is not offered")
 	case "surrogate":
 		return is(argumentShape.ScanOne(it.Content, nil).Surrogate >= 0, "", "it holds half of a character")
-	case "nul":
-		return is(len(nuls(it.Content)) > 0, "", "it holds the character NUL")
 	case "parts":
 		path := r.topField()
 		n := len(content.Get(path).Array())
@@ -253,6 +251,21 @@ func (l *locator) fault(i int) (Fault, bool) {
 		return l.input(it, content)
 	}
 	return l.limited(it)
+}
+
+// NULs are the outputs since the last answer that hold the character NUL, at which the API stops reading by public reports. mended says that there
+// are none because a repair has put U+FFFD in their place: what no repair has written, a client writes without an escape.
+func NULs(sent *session.Sent) (places []Place, mended bool) {
+	for i := len(sent.Items) - 1; i >= 0 && !answers(&sent.Items[i]); i-- {
+		if it := &sent.Items[i]; it.Kind == session.OutputItem {
+			if len(nuls(it.Content)) > 0 {
+				places = append(places, Place{i, Fault{What: "it holds NUL characters, which two public reports blame", Mend: "nul"}})
+			}
+			mended = mended || bytes.Contains(it.Content, []byte(instead))
+		}
+	}
+	slices.Reverse(places)
+	return places, mended && len(places) == 0
 }
 
 // limited is a fault by the limits, in the field that the refusal names.

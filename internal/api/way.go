@@ -29,7 +29,7 @@ var ways = map[string]Way{
 	"cut":       {agent.Never, agent.Incompatible, "go back to before the turn that is refused: hist show SESSION lists the turns, hist cut SESSION makes a copy that ends before one of them"},
 	"unsaid":    {agent.Never, agent.Incompatible, stepUnsaid},
 	"silent":    {agent.Never, agent.Incompatible, stepUnsaid},
-	"nul":       {agent.Never, agent.Incompatible, stepUnsaid},
+	"nul":       {agent.AfterRepair, agent.Repairable, stepRepair + "; if it finds nothing: hist cut SESSION goes back to before the first turn that was refused"},
 	"settings":  {agent.AfterUpgrade, agent.Incompatible, "change what the error names in the client's configuration, or take a newer client; nothing in the session's history is to be repaired"},
 	"model":     {agent.Later, agent.Resumable, "resume the session with a model that the account offers (--model)"},
 	"provider":  {agent.Never, agent.Incompatible, "resume the session with the provider that it was made with; nothing in the file is damaged"},
@@ -75,7 +75,7 @@ func (r *Refusal) Lasts() bool { return r.Way().Verdict != agent.Resumable }
 
 // Depends says whether it depends on something outside of the session, or on what the error does not say, that the next request is taken.
 func (r *Refusal) Depends() bool {
-	return slices.Contains([]string{"settings", "provider", "gateway", "blind", "model", "effort", "account", "unsaid", "silent", "nul", "cut"}, r.Mend)
+	return slices.Contains([]string{"settings", "provider", "gateway", "blind", "model", "effort", "account", "unsaid", "silent", "cut"}, r.Mend)
 }
 
 // Next is the next step, for a session given by its id or file; "" if none is known.

@@ -102,9 +102,10 @@ func (a *Answer) judge(req Request, busy *inuse.Busy) {
 	case g.Header.ResumedBy != "":
 		a.say(Incompatible, SeeFindings, false, "it is the thread of a sub-agent, which the client resumes only through its parent: resume thread "+g.Header.ResumedBy)
 	case g.Agent.Part != nil && g.Agent.Part(a.Path):
+		a.Resume = nil
 		a.say(Incompatible, SeeFindings, false, "it is a sub-agent's part of a session, which the client resumes only as a whole")
 	case g.Size == 0: // a client may have begun it a moment ago, which is no damage, but finds nothing in it
-		a.say(Corrupt, SeeFindings, false, g.Fault)
+		a.say(Corrupt, SeeFindings, true, g.Fault)
 	case g.Archived:
 		a.unarchive()
 	case tooOld(req, g) != "":

@@ -67,15 +67,15 @@ func unwrapped(raw []byte, typ string) (message []byte, form string) {
 	return line.Bytes(), form
 }
 
-// listInText reports content of which a program has made a text of JSON. It says whether that is so: a user may type such a text, but not what a
-// tool gave.
+// listInText reports content of which a program has made a text of JSON. It says whether that is so: a user may type such a text, but then the record
+// does not tell what a tool gave.
 func (n *Facts) listInText(rec *session.Record) bool {
 	where := rec.Spans[format.FieldContent]
 	text, _ := jsonl.Unquote(where.Of(rec.Raw))
 	list := gjson.Parse(text).Array()
 	odd := func(b gjson.Result) bool { return !knownBlock(b.Get("type").Str) }
 	var line bytes.Buffer
-	if len(list) == 0 || n.Typ == "user" && list[0].Get("type").Str != "tool_result" || slices.ContainsFunc(list, odd) || json.Compact(&line, []byte(text)) != nil {
+	if len(list) == 0 || n.Typ == "user" && (list[0].Get("type").Str != "tool_result" || len(format.Field(rec, format.FieldToolResult)) == 0) || slices.ContainsFunc(list, odd) || json.Compact(&line, []byte(text)) != nil {
 		return false
 	}
 	f := n.Fault(faults.BadMessage, where.Start, "the content is a text, and not the list that is written in it: the model is sent no call and no output, but their JSON",
