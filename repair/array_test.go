@@ -75,6 +75,13 @@ func TestTextCut(t *testing.T) {
 			t.Fatalf("cut at byte %d: %v\n%s", cut, err, out)
 		}
 	}
+	const pair = `\ud83c\udf3f` // one character
+	for k := range len(pair) + 1 {
+		out, _, _, err := repairKept(append(bytes.Clone(text[:len(text)-40]), pair[:k]...), lint.Options{Agent: "claude"}, Choice{})
+		if err != nil || !bytes.HasPrefix(out, sound[:last]) {
+			t.Errorf("cut behind %s: %v\n%s", pair[:k], err, out)
+		}
+	}
 	long := bytes.Replace(sound, []byte(`"content":"`), append([]byte(`"content":"`), bytes.Repeat([]byte("w "), 9<<20)...), 1)
 	if text, err = json.Marshal(string(long)); err != nil {
 		t.Fatal(err)

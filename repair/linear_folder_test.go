@@ -13,7 +13,7 @@ import (
 var siblings = map[string]func(i int) (path, text string){
 	"Claude Code: a record is gone": func(i int) (path, text string) {
 		of := fmt.Sprintf("%08d-0000-4000-8000-000000000000", i)
-		return ".claude/projects/-home-dev/" + of + ".jsonl", strings.NewReplacer("7c1f0b1e-5a0e-4d53-9a6b-0f5d3f6f2a11", of, "00000000-0000", fmt.Sprintf("%08d-0000", i)).Replace(
+		return ".claude/projects/-home-dev/" + of + ".jsonl", strings.NewReplacer("7c1f0b1e-5a0e-4d53-9a6b-0f5d3f6f2a11", of, "11111111-1111", fmt.Sprintf("%08d-1111", i)).Replace(
 			tree(8, works, func(n int, r *treeRecord) bool { return n == 4 }))
 	},
 	"pi: nothing is wrong":   func(i int) (path, text string) { return piSibling(i, 0) },
@@ -53,6 +53,9 @@ func codexSibling(i int) (path, text string) {
 
 // TestLinearFolders lints all sessions of a folder, and of one that holds four times as many.
 func TestLinearFolders(t *testing.T) {
+	for _, name := range []string{"CODEX_HOME", "CLAUDE_CONFIG_DIR", "PI_CODING_AGENT_DIR"} { // the homes are where they usually are
+		t.Setenv(name, "")
+	}
 	hist := countingHist(t)
 	for name, session := range siblings {
 		t.Run(name, func(t *testing.T) {

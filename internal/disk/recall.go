@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Recall keeps what was read of files or folders, by their paths, until their sizes or times change: the sessions of a folder look into
+// Recall keeps what was read of files or folders, by their paths, until their own sizes or times change (that of a folder does not where a file in it
+// is written to): the sessions of a folder look into
 // the same ones, and would read them as often as there are sessions. It may be used by several goroutines.
 type Recall[T any] struct {
 	// Limit is how much is kept in all, in the unit in which read tells a size. Where there would be more, what was kept is forgotten.
@@ -20,10 +21,12 @@ type Recall[T any] struct {
 type recalled[T any] struct {
 	size, changed int64
 	what          T
+	much          int // of Limit
 }
 
-// settled is how long ago a file must have changed for what was read of it to be kept: a change right behind another may leave the time as it is.
-const settled = time.Second
+// settled is how long ago a file must have changed for what was read of it to be kept: a change right behind another may leave the time as it is
+// (FAT knows every second second only).
+const settled = 2 * time.Second
 
 // Of is what read returns for the file or folder at a path, which is shared: it must not be changed.
 func (r *Recall[T]) Of(path string, read func() (what T, size int)) T {
@@ -40,13 +43,13 @@ func (r *Recall[T]) Of(path string, read func() (what T, size int)) T {
 		return last.what
 	}
 	what, size := read()
-	if now.what = what; time.Since(info.ModTime()) < settled {
+	if now.what, now.much = what, max(1, size); time.Since(info.ModTime()).Abs() < settled {
 		return what
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.size += size; r.of == nil || r.size > r.Limit {
-		r.of, r.size = map[string]recalled[T]{}, size
+	if r.size += now.much - r.of[path].much; r.of == nil || r.size > r.Limit {
+		r.of, r.size = map[string]recalled[T]{}, now.much
 	}
 	r.of[path] = now
 	return what

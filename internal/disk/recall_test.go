@@ -42,4 +42,12 @@ func TestRecall(t *testing.T) {
 	ask(c, 9, 5)
 	ask(a, 1, 6)
 	ask(filepath.Join(dir, "none"), 1, 7)
+	for n := range 5 { // what is read anew takes the place of what was read before
+		put("a", time.Duration(n+1)*time.Hour+time.Minute)
+		ask(a, 9, 8+n)
+	}
+	ask(b, 1, 13)
+	put("d", time.Hour)
+	ask(filepath.Join(dir, "d"), 1, 14)
+	ask(a, 9, 14)
 }

@@ -36,7 +36,7 @@ func (f *Normalizer) dissectText(raw []byte) []piece {
 	case v.Fault == jsonl.Blank:
 		f.report(BlankLine, 0, finding.Exact, "blank line")
 		return []piece{{raw: raw, dead: true}}
-	case raw[0] == '"' && v.Surrogate < 0:
+	case raw[0] == '"' && (v.Surrogate < 0 || v.Surrogate > len(raw)-len(`\ud83c\udf3f`)): // the end may be cut off within a character
 		if pieces := f.quoted(raw); pieces != nil {
 			return pieces
 		}

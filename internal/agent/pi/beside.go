@@ -99,7 +99,7 @@ func (b *beside) folder() folder {
 func (b *beside) neighbours() (list []neighbour) {
 	for _, n := range b.folder().some {
 		if n.path != b.opts.Path {
-			list = append(list, n)
+			list = append(list, neighbour{n.path, aboutFile(n.path)}) // it may have changed since the folder was read
 		}
 	}
 	return list

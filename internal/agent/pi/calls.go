@@ -46,23 +46,30 @@ func (c *checker) groups() (list []*group) {
 // strayed finds results that name another parent than the answer with their call, or what hangs on it, though the client wrote them right behind
 // that.
 func (c *checker) strayed() (list []*found) {
-	of := map[string]int{} // by record, the answer that it belongs to
-	asks := func(answer int, id string) bool {
-		return slices.ContainsFunc(c.facts[answer].calls, func(one call) bool { return one.id == id })
+	type asking struct {
+		answer int
+		call   string
 	}
-	answer, last := -1, -1
+	asks, of := map[asking]bool{}, map[string]int{} // of: by record, the answer that it belongs to
+	answer, last, next := -1, -1, -1                // next: what went on behind the answer
 	for _, i := range c.inOrder() {
 		f := &c.facts[i]
 		above, below := of[f.up]
 		switch {
 		case f.role == "assistant":
-			answer, last = i, i
-		case f.role == "toolResult" && answer >= 0 && f.answers != "" && asks(answer, f.answers) && !(below && asks(above, f.answers)):
+			answer, last, next = i, i, -1
+			for _, one := range f.calls {
+				asks[asking{i, one.id}] = true
+			}
+		case f.role == "toolResult" && answer >= 0 && f.answers != "" && asks[asking{answer, f.answers}] && !(below && asks[asking{above, f.answers}]):
 			one := c.find(i, ruleOutOfPlace, finding.Exact, "a result hangs on another record than the answer with its call, right behind which it stands: the client sends what is above that instead")
 			one.hang(i, c.facts[last].id)
 			beside := c.children()[c.facts[last].id]
-			if k := slices.IndexFunc(beside, func(k int) bool { return k > i }); k >= 0 { // it went on behind the result
-				one.hang(beside[k], f.id)
+			if k := slices.IndexFunc(beside, func(k int) bool { return k > i }); k >= 0 {
+				next = beside[k]
+			}
+			if next >= 0 { // behind the last of several results
+				one.hang(next, f.id)
 			}
 			list = append(list, one)
 			last = i
@@ -99,11 +106,18 @@ func (c *checker) pairs() []*found {
 			p.calls[call.id], p.often[call.id] = i, again || p.often[call.id]
 		}
 	}
+	type given struct {
+		call string
+		what uint64
+	}
+	seen := map[given]bool{}
 	for _, g := range c.groups() {
 		var strays []int // results without a call, in their order
 		for _, r := range g.results {
-			why := c.now.orphans[r]
-			if lost := g.answer < 0 && why == twice && p.often[c.facts[r].answers]; (why == noCall || lost) && !c.facts[r].madeUp {
+			why, is := c.now.orphans[r], given{c.facts[r].answers, c.facts[r].gave}
+			again := seen[is] // then it is a copy
+			seen[is] = true
+			if lost := g.answer < 0 && why == twice && !again && p.often[is.call]; (why == noCall || lost) && !c.facts[r].madeUp {
 				p.moved[r] = lost
 				strays = append(strays, r)
 			}

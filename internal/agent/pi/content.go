@@ -1,6 +1,7 @@
 package pi
 
 import (
+	"hash/maphash"
 	"slices"
 	"strconv"
 	"strings"
@@ -145,6 +146,7 @@ func (f *fact) message(m gjson.Result) {
 		f.content(m, content)
 	case "toolResult":
 		f.answers, f.tool, f.spare = m.Get("toolCallId").Str, m.Get("toolName").String(), slotIn(m, "toolCallId")
+		f.gave = maphash.String(seed, content.Raw)
 		words := content.Get("0.text").String()
 		f.noTool, f.madeUp = words == "Tool "+f.tool+" not found", strings.HasPrefix(words, "[") && strings.Contains(words, "missing tool result in session history")
 		if f.tool == "" {

@@ -205,6 +205,7 @@ type fact struct {
 	named      map[string]bool // the ids of its calls, while it is read
 	answers    string          // of a result: the id of the call; tool is its tool
 	tool       string
+	gave       uint64 // and what it gave, by its hash
 	target     string // of a compaction: the first record that it keeps; files are those that it has summed up
 	files      []string
 	split      bool // of a compaction: its summary says that it ends within a turn

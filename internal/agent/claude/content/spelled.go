@@ -42,29 +42,46 @@ func unwrapped(raw []byte, typ string) (message []byte, form string) {
 	if !format.Begins(raw, '"') && !format.Begins(raw, '[') {
 		return nil, ""
 	}
-	for range 3 {
-		text, quoted := jsonl.Unquote(raw)
-		if !quoted || !jsonl.Valid([]byte(text)) || strings.IndexByte(`{["`, text[0]) < 0 {
+	level := raw
+	for range 4 {
+		if message = messageIn(level, typ); message != nil {
+			return message, form
+		}
+		text, quoted := jsonl.Unquote(level)
+		if !quoted || !jsonl.Valid([]byte(text)) {
 			break
 		}
-		raw, form = []byte(text), "the message is a text, and not the object that is written in it"
+		level, form = []byte(text), "the message is a text, and not the object that is written in it"
 	}
 	m := gjson.ParseBytes(raw)
-	said, text := m.Get("content"), strings.TrimSpace(m.Str)
+	if text := strings.TrimSpace(m.Str); text == "" || text[0] == '{' || strings.HasPrefix(text, "[object ") {
+		return nil, ""
+	}
+	return compact(`{"role":"` + typ + `","content":` + m.Raw + "}"), "the message is its content alone, and not an object that holds it"
+}
+
+// messageIn is the message of a record of a type that a value is, or that holds the blocks which it is; nil if it is neither.
+func messageIn(value []byte, typ string) []byte {
+	m := gjson.ParseBytes(value)
+	said := m.Get("content")
 	switch role := `{"role":"` + typ + `",`; {
 	case m.Get("role").Str == typ && said.Raw != "":
+		return compact(m.Raw)
 	case m.IsObject() && !m.Get("role").Exists() && (said.IsArray() || said.Type == gjson.String):
-		raw = []byte(role + strings.TrimPrefix(m.Raw, "{"))
-	case m.IsArray() && knownBlock(m.Get("0.type").Str), text != "" && text[0] != '{' && !strings.HasPrefix(text, "[object "):
-		raw = []byte(role + `"content":` + m.Raw + "}")
-	default:
-		return nil, ""
+		return compact(role + strings.TrimPrefix(strings.TrimSpace(m.Raw), "{"))
+	case m.IsArray() && knownBlock(m.Get("0.type").Str):
+		return compact(role + `"content":` + m.Raw + "}")
 	}
+	return nil
+}
+
+// compact is a text of JSON without spaces between its values; nil if it is none.
+func compact(text string) []byte {
 	var line bytes.Buffer
-	if json.Compact(&line, raw) != nil {
-		return nil, ""
+	if json.Compact(&line, []byte(text)) != nil {
+		return nil
 	}
-	return line.Bytes(), form
+	return line.Bytes()
 }
 
 // listInText reports content of which a program has made a text of JSON. It says whether that is so: a user may type such a text, but then the record
