@@ -93,7 +93,9 @@ func (c *client) resume(t *testing.T, text []byte, by ...string) (request []byte
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	c.mu.Lock()
 	c.last = nil
+	c.mu.Unlock()
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.bin, append([]string{"--provider", "lab", "--model", "lab", "-p", "what was said?", "--session", path}, by...)...)
