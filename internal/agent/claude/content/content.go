@@ -26,6 +26,7 @@ type Fault struct {
 	Dropped  bool // it is about an empty text of an answer, which some versions don't send anyway
 	Blank    bool // that text is white space, not ""
 	Unsigned bool // it is about thinking without a signature
+	Hollow   bool // it is about a message that holds neither a text nor a list of blocks
 	Lost     int64
 }
 
@@ -49,12 +50,14 @@ func (n *Facts) Fault(rule *finding.Rule, at int, message string, cuts ...findin
 	return &n.Faults[len(n.Faults)-1]
 }
 
-// unsent is what becomes of a message that has another shape than a list of blocks.
-var unsent = faults.ByVersion{Old: finding.Blocks, Middle: finding.Blocks, Newest: finding.Loses}
+// hollow notes that a message has another shape than a text or a list of blocks: none of it is sent.
+func (f *Fault) hollow() {
+	f.Hollow, f.Impact = true, faults.ByVersion{Old: finding.Blocks, Middle: finding.Blocks, Newest: finding.Loses}
+}
 
 // Hollow says whether a record of the conversation holds neither a text nor a list of blocks.
 func (n *Facts) Hollow() bool {
-	return slices.ContainsFunc(n.Faults, func(f Fault) bool { return f.Impact == unsent })
+	return slices.ContainsFunc(n.Faults, func(f Fault) bool { return f.Hollow })
 }
 
 func (n *Facts) badMessage(rec *session.Record) {
@@ -63,7 +66,8 @@ func (n *Facts) badMessage(rec *session.Record) {
 	}
 	n.NoMessage, n.Empty = true, true
 	f := n.Fault(faults.BadMessage, rec.Spans[format.FieldMessage].Start, "the message has no content")
-	f.Fix, f.Drop, f.Lost, f.Impact = finding.SetAside, true, 1, unsent
+	f.Fix, f.Drop, f.Lost = finding.SetAside, true, 1
+	f.hollow()
 	n.Own().EmptySpan = rec.Spans[format.FieldContent]
 	if raw := format.Field(rec, format.FieldMessage); n.EmptySpan.End == 0 && len(raw) > 2 && raw[0] == '{' {
 		n.Own().ContentAt = f.At + 1
@@ -89,7 +93,8 @@ func (n *Facts) loneBlock(rec *session.Record, with *Tools) bool {
 	}
 	f := n.Fault(faults.BadMessage, at.Start, "the message's content is a block, and not a list with it: none of it is sent",
 		finding.Cut{Start: at.Start, End: at.Start, New: []byte("[")}, finding.Cut{Start: at.End, End: at.End, New: []byte("]")})
-	f.Fix, f.Impact = finding.Exact, unsent
+	f.Fix = finding.Exact
+	f.hollow()
 	return true
 }
 

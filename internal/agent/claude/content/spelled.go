@@ -29,7 +29,7 @@ func (n *Facts) inOtherForm(rec *session.Record) bool {
 	}
 	f := n.Fault(faults.BadMessage, where.Start, form+": none of it is sent", finding.Cut{Start: where.Start, End: where.End, New: message})
 	if f.Fix, f.Source = fix, source; !format.Begins(raw, '{') {
-		f.Impact = unsent
+		f.hollow()
 	}
 	n.holds(message)
 	return true

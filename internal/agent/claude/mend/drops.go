@@ -29,7 +29,7 @@ func (c *Checker) drops() {
 			continue
 		}
 		for i := range n.Faults {
-			if hollow && n.Faults[i].Rule == faults.BadMessage {
+			if hollow && n.Faults[i].Hollow {
 				n.Faults[i].Impact = faults.OnAll(finding.Blocks)
 			}
 			c.content(n, &n.Faults[i])

@@ -52,17 +52,23 @@ func (c *Checker) queueOperation(rec *session.Record, of string) {
 			e.Left = rec.Pos.Line
 		}
 	default:
-		at := -1
-		if q.along++; words == "" {
-			at = slices.IndexFunc(q.sent, c.unqueue)
+		q.along++
+		if words == "" && c.unqueueSent() || words != "" && c.unqueue(words) {
+			return
 		}
-		switch {
-		case at >= 0:
-			q.sent = slices.Delete(q.sent, at, at+1)
-		case words == "" || !c.unqueue(words):
-			q.unknown, q.among = q.unknown+1, len(q.waiting)
+		q.unknown, q.among = q.unknown+1, len(q.waiting)
+	}
+}
+
+// unqueueSent takes the first prompt out of the queue that was sent along and still stands there, and says whether there was one.
+func (c *Checker) unqueueSent() bool {
+	for i, words := range c.queue.sent {
+		if c.unqueue(words) {
+			c.queue.sent = slices.Delete(c.queue.sent, i, i+1)
+			return true
 		}
 	}
+	return false
 }
 
 // unqueue takes the prompt with these words out of the queue, and says whether it was there.
