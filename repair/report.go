@@ -313,10 +313,11 @@ func (w *job) history() History {
 	}
 	var placeholders, gone int64
 	for _, f := range w.plan.Mend {
-		switch f.Fix {
-		case lint.StandIn:
+		switch {
+		case f.More: // it counts what was not mended with the others
+		case f.Fix == lint.StandIn:
 			placeholders += f.Lost
-		case lint.SetAside:
+		case f.Fix == lint.SetAside:
 			gone += f.Lost
 		}
 	}
@@ -355,13 +356,14 @@ func (w *job) partly(told int64) bool {
 		return f.Impact == lint.Blocks && (f.Fix == lint.Recovered || f.Fix == lint.StandIn)
 	})
 	less := func(f *lint.Finding) bool {
-		if f.Impact < lint.Loses || f.Void || f.Lost > 0 || f.Unseen > 0 {
-			return false
-		}
-		switch f.Fix {
-		case lint.StandIn:
+		switch {
+		case f.Impact < lint.Loses || f.Void:
+		case f.More:
+			return true
+		case f.Lost > 0 || f.Unseen > 0:
+		case f.Fix == lint.StandIn:
 			return renewed(f.Pos.Line)
-		case lint.SetAside: // what is not sent any more of a record is known if it could be read
+		case f.Fix == lint.SetAside: // what is not sent any more of a record is known if it could be read
 			return f.Impact != lint.Rejects && (f.Framing || !read) && (rebuilt < 0 || f.Pos.Line != w.plan.Mend[rebuilt].Pos.Line)
 		}
 		return false

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hist-cli/hist/internal/testkit"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -241,5 +242,27 @@ func TestManyLeftBehind(t *testing.T) {
 	}
 	if !strings.Contains(string(out), fmt.Sprintf(`"tool_use_id":"toolu_%d"`, n-1)) || slices.ContainsFunc(rep.Left, func(l Left) bool { return l.Impact != "notes" }) {
 		t.Errorf("not answered; left: %v", rep.Left[len(rep.Left)-1])
+	}
+}
+
+// TestMoreThanListed: of more lost results than findings are listed, the figures count those that were mended, and say that there are more.
+func TestMoreThanListed(t *testing.T) {
+	if !*testkit.Long {
+		t.Skip("repairs an answer of 16,400 calls")
+	}
+	const listed, n = 1 << 14, 1<<14 + 16
+	text := tree(n+2, func(i int) treeRecord {
+		r := treeRecord{uuid: id(i), parent: id(i - 1), role: "assistant", msg: "msg_1", content: tellsCall(fmt.Sprintf("toolu_%d", i)), second: i}
+		if i == 0 || i == n+1 {
+			r.role, r.content = "user", `"list the files"`
+		}
+		return r
+	}, nil)
+	_, rep, err := repairAs([]byte(text), lint.Options{Agent: "claude"}, Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := rep.History; h.After != listed+2 || h.Told != listed || !h.Partly {
+		t.Errorf("figures of %d lost results: %+v", n, h)
 	}
 }
