@@ -338,14 +338,11 @@ func (w *job) lost(ctx context.Context, after *reading, text []byte, lines lineM
 	return lost, nil
 }
 
-// root is how a record of Claude Code says that nothing stands above it.
-var root = regexp.MustCompile(`"parentUuid"\s*:\s*null`)
-
 // notInFront are those of some items that do not stand in front of the record with which what is sent of the copy begins, if that record says
 // by itself that nothing stands above it, and the client could not read it in the session: they were sent only because it could not.
 func (w *job) notInFront(ctx context.Context, items []sentItem, sent *reading, text []byte, lines lineMap) ([]sentItem, error) {
-	first := slices.IndexFunc(sent.items, func(item sentItem) bool { return !item.made })
-	if first < sent.inherited || lines.isCopied(sent.items[first].line) {
+	first, roots := slices.IndexFunc(sent.items, func(item sentItem) bool { return !item.made }), w.agent.Roots
+	if roots == nil || first < sent.inherited || lines.isCopied(sent.items[first].line) {
 		return items, nil
 	}
 	line := sent.items[first].line
@@ -354,11 +351,10 @@ func (w *job) notInFront(ctx context.Context, items []sentItem, sent *reading, t
 		return items, nil
 	}
 	was, err := w.text(ctx)
-	if err != nil || !root.Match(linesIn(text, line, 1)) {
+	if err != nil || roots(linesIn(text, line, 1)) == 0 {
 		return items, err
 	}
-	now := len(root.FindAllIndex(linesIn(text, copied, nCopied), -1))
-	if now > len(root.FindAllIndex(linesIn(was, from, n), -1)) { // the repair says so, and not the record
+	if roots(linesIn(text, copied, nCopied)) > roots(linesIn(was, from, n)) { // the repair says so, and not the record
 		return items, nil
 	}
 	return slices.DeleteFunc(items, func(item sentItem) bool { return item.line < from }), nil

@@ -70,6 +70,9 @@ type Agent struct {
 	OfSubagent, Interactive func(about session.Info) bool
 	// Part says whether a file is a part of a session that lies elsewhere: a sub-agent's conversation. It is nil if there are none.
 	Part func(path string) bool
+	// Roots counts the records among some lines, readable or not, that say of themselves that nothing stands above them. It is nil if no
+	// record says that.
+	Roots func(lines []byte) int
 
 	// ReadSent is what the client of a version ("" is the newest one measured) sends when it resumes a session, whose text is
 	// given whole and uncompressed. at says under which name it lies, and what is known beside it. It is pure: nothing is looked

@@ -108,7 +108,7 @@ func TestWords(t *testing.T) {
 			if owner := ownRules[text]; owner != "" && pkg != "cmd" && !operates && !slices.Contains([]string{"internal/check/rules.go", "internal/normalize/rules.go"}, name) { // what cmd may name is in explained
 				t.Errorf("%s: only %s has the rule %q", at(n), owner, text)
 			}
-			if word := formatWords.FindString(text); word != "" && !operates && name != "repair/conversation.go" { // it asks whether a record begins a tree; the reader should say that
+			if word := formatWords.FindString(text); word != "" && !operates {
 				t.Errorf("%s: %q is a word of one agent's format", at(n), word)
 			}
 			if word := homeWords.FindString(text); word != "" && pkg != "cmd" && pkg != "fixtures" && name != "internal/session/model.go" { // where it is typed and printed, where the sessions lie, and what models are called

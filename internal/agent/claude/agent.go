@@ -2,6 +2,7 @@ package claude
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ var Agent = &agent.Agent{
 	Claims: claims, ReadName: readName, NewName: newName,
 	Decoder: mend.Decoder{}, NewHistory: func() check.History { return &check.TreeHistory{} }, NewCheckers: mend.NewCheckers, Rules: faults.Rules, Effect: faults.Effect,
 	NewLinks: func(session.Info, string) agent.Links { return agent.NoLinks{} }, Branched: true,
-	Words: format.Words{}, Typed: format.TypedOf, Outline: outline, About: format.About, Part: home.Part,
+	Words: format.Words{}, Typed: format.TypedOf, Outline: outline, About: format.About, Part: home.Part, Roots: roots,
 	ReadSent: readSent, RuleFor: ruleFor, TriesAgain: triesAgain,
 	Resume: resume, Explain: explain, Unnoticed: home.Unnoticed, OnlyInPlace: onlyInPlace,
 	Home: home.OnDisk, Ended: faults.LostEnd,
@@ -55,6 +56,11 @@ func claims(_ string, head []byte) bool {
 	}
 	return false
 }
+
+// root is how a record says that nothing stands above it.
+var root = regexp.MustCompile(`"parentUuid"\s*:\s*null`)
+
+func roots(lines []byte) int { return len(root.FindAllIndex(lines, -1)) }
 
 // readName reads a session's name: its id, or that of a sub-agent.
 func readName(base string) check.Name {
