@@ -163,56 +163,70 @@ func (c *Checker) orphans() {
 
 // unanswered writes outputs for calls that have none.
 func (c *Checker) unanswered() {
-	sent := c.sentNow()
-	known, ends, broken := map[*node]*node{}, map[gap]*node{}, map[*node]bool{}
-	var went, wentPast struct{ on, behind *node } // what those found for the record before
+	u := unansweredCalls{Checker: c, sent: c.sentNow(), next: map[*node]*node{}, ends: map[gap]*node{}, broken: map[*node]bool{}}
 	for _, n := range c.nodes {
 		if n.Side || n.Role != content.RoleAssistant || n.dropped != nil {
 			continue
 		}
 		for id := range n.Each(content.BlockCall) {
-			if c.answered(n, id) {
-				continue
+			if !c.answered(n, id) {
+				u.call(n, id)
 			}
-			next := nextSent(n, known)
-			if c.brokeOff(n, next, broken) {
-				continue
-			}
-			if next == nil {
-				if went.behind != n {
-					went.on, went.behind = c.wentOn(n), n
-				}
-				next = went.on
-			}
-			past := next == nil && !c.opts.Live
-			if past {
-				if wentPast.behind != n {
-					wentPast.on, wentPast.behind = c.wentPast(n), n
-				}
-				next = wentPast.on
-			}
-			waits := next != nil && next == c.waiting // the call still ran when this prompt was queued, and then the client was stopped
-			if (next == nil && c.middleTarget() || waits) && sent.has(n) && !c.opts.Live && !c.opts.SubAgent && c.endsWith(n) {
-				if end := c.closeCall(n, id); waits && end != nil {
-					c.hang(next, end, end.edit.in)
-					c.waitBehind(next, end)
-				}
-				continue
-			}
-			if next == nil || !sent.has(n) && !(past && sent.has(next)) {
-				if !c.inOtherPart(id) {
-					c.unfinished(n)
-				}
-				continue
-			}
-			d := c.find(n, faults.LostResult, "the output of this call is not in the file: the client drops the call, too")
-			d.Fix, d.Lost = finding.StandIn, 1
-			if past {
-				d.also = []*node{next}
-			}
-			if !c.isOnlyCounted(d) {
-				c.answer(d, n, id, c.lastBefore(n, next, ends), next)
-			}
+		}
+	}
+}
+
+// unansweredCalls keeps what was found for one call of an answer, for the others of it.
+type unansweredCalls struct {
+	*Checker
+	sent           *nodeSet
+	next           map[*node]*node
+	ends           map[gap]*node
+	broken         map[*node]bool
+	onward, beside newest
+}
+
+// newest is what was found for the record that was asked about last.
+type newest struct{ of, found *node }
+
+func (r *newest) get(of *node, find func(*node) *node) *node {
+	if r.of != of {
+		r.of, r.found = of, find(of)
+	}
+	return r.found
+}
+
+// call decides about one call without an output: the client was stopped in it, or the output is lost.
+func (u *unansweredCalls) call(n *node, id string) {
+	c, next := u.Checker, nextSent(n, u.next)
+	if c.brokeOff(n, next, u.broken) {
+		return
+	}
+	if next == nil {
+		next = u.onward.get(n, c.wentOn)
+	}
+	past := next == nil && !c.opts.Live
+	if past {
+		next = u.beside.get(n, c.wentPast)
+	}
+	waits := next != nil && next == c.waiting // the call still ran when this prompt was queued, and then the client was stopped
+	switch {
+	case (next == nil && c.middleTarget() || waits) && u.sent.has(n) && !c.opts.Live && !c.opts.SubAgent && c.endsWith(n):
+		if end := c.closeCall(n, id); waits && end != nil {
+			c.hang(next, end, end.edit.in)
+			c.waitBehind(next, end)
+		}
+	case next == nil || !u.sent.has(n) && !(past && u.sent.has(next)):
+		if !c.inOtherPart(id) {
+			c.unfinished(n)
+		}
+	default:
+		d := c.find(n, faults.LostResult, "the output of this call is not in the file: the client drops the call, too")
+		if d.Fix, d.Lost = finding.StandIn, 1; past {
+			d.also = []*node{next}
+		}
+		if !c.isOnlyCounted(d) {
+			c.answer(d, n, id, c.lastBefore(n, next, u.ends), next)
 		}
 	}
 }
