@@ -129,47 +129,89 @@ func (f *Normalizer) stripStart(raw []byte) []byte {
 	return rest
 }
 
-// maxHighBits is how many bytes of a record that are not UTF-8 may be such that one bit of a name has flipped.
-const maxHighBits = 8
+// maxProbed is how many bytes of a record that can't stand in a name are compared with the names that the agent knows.
+const maxProbed = 8
 
-// highBits turns the highest bits back that have flipped in names that the agent knows, as in "us\xe5r"; nil if there are none. A byte
-// is in such a name if the agent would know it by another bit of the same letter, too.
-func (f *Normalizer) highBits(raw []byte) []byte {
+// known says what bytes that can't stand in a name were, by their offsets, where the agent then knows the name: the same with one bit
+// turned back, as in "us\xe5r", or noPart. The agent knows a name if it would know it by a bit of another letter, too.
+func (f *Normalizer) known(raw []byte) map[int]byte {
 	if len(raw) > maxRest {
 		return nil
 	}
 	var bad []int
-	for i := 0; i < len(raw); {
-		r, n := utf8.DecodeRune(raw[i:])
-		if r == utf8.RuneError && n == 1 {
-			if bad = append(bad, i); len(bad) > maxHighBits {
+	for i, n := 0, 0; i < len(raw); i += n {
+		var rule *finding.Rule
+		if n, rule = character(raw[i:]); n == 1 && rule != nil {
+			if bad = append(bad, i); len(bad) > maxProbed {
 				return nil
 			}
 		}
-		i += n
 	}
-	var out []byte
+	probe, was := bytes.Clone(raw), map[int]byte{}
+	for _, i := range bad {
+		probe[i] = 'x'
+	}
 	for _, at := range bad {
-		probe := bytes.Clone(raw)
-		for _, i := range bad {
-			probe[i] = 'x'
+		if !likeName(probe, at) {
+			continue
 		}
-		was := raw[at] & 0x7f
-		probe[at] = was ^ 1
-		rec := session.Record{Raw: probe, Spans: f.spans}
-		if v := f.scanner.Scan(probe, f.spans); v.Fault != jsonl.None || !v.Object {
-			return out
-		}
-		f.dec.Decode(&rec)
-		if i, is, ok := f.dec.Misspelled(&rec); ok && i == at && is == was {
-			if out == nil {
-				out = bytes.Clone(raw)
+		for _, bit := range []byte{0x80, 0x40, 0x20} {
+			if c := raw[at] ^ bit; inNames(c) && f.knows(probe, at, c) {
+				was[at] = c
 			}
-			out[at] = was
+		}
+		if _, turned := was[at]; !turned && at > 0 && f.knows(slices.Delete(bytes.Clone(probe), at, at+1), at-1, raw[at-1]) {
+			was[at] = noPart
 		}
 	}
-	return out
+	return was
 }
+
+// knows says whether the agent would miss a character of a record in a name that it knows.
+func (f *Normalizer) knows(probe []byte, at int, c byte) bool {
+	probe = bytes.Clone(probe)
+	probe[at] = c ^ 1
+	rec := session.Record{Raw: probe, Spans: f.spans}
+	if v := f.scanner.Scan(probe, f.spans); v.Fault != jsonl.None || !v.Object {
+		return false
+	}
+	f.dec.Decode(&rec)
+	i, is, ok := f.dec.Misspelled(&rec)
+	return ok && i == at && is == c
+}
+
+// noPart is what a byte was before that is no part of the name in which it stands.
+const noPart = 0
+
+// before is what a byte was that can't stand in a name which the agent does not know, as that of a tool: the same with one bit turned
+// back, because such a name holds letters, digits and a few signs alone. A control character may have been a digit or a sign; of the
+// letters, only capital ones are that near to one.
+func before(c byte) byte {
+	switch turned := c ^ 0x80; {
+	case c >= utf8.RuneSelf && inNames(turned):
+		return turned
+	case c == '_'^0x40:
+		return '_'
+	case c < ' ' && inNames(c^0x20):
+		return c ^ 0x20
+	}
+	return noPart
+}
+
+// likeName says whether the text around a byte, up to the quotes, looks like a name.
+func likeName(probe []byte, at int) bool {
+	left, right := at, at
+	for left > 0 && inNames(probe[left]) {
+		left--
+	}
+	for right+1 < len(probe) && inNames(probe[right]) {
+		right++
+	}
+	return probe[left] == '"' && probe[right] == '"'
+}
+
+// inNames says whether a character may stand in a name or an id.
+func inNames(c byte) bool { return asciiLetter(c) || c >= '0' && c <= '9' || c == '_' || c == '-' }
 
 // mendUTF8 makes raw valid UTF-8 and says what it did. It is exact where the bytes can only be surrogate pairs written one
 // by one (CESU-8) or single Windows-1252 letters inside words. If there is one such letter, it may as well be one of ASCII whose highest
@@ -188,23 +230,16 @@ func mendUTF8(raw []byte, at int) ([]byte, charMend) {
 	return bytes.ToValidUTF8(raw, []byte("\ufffd")), charMend{InvalidUTF8, at, finding.StandIn, "bytes that are not UTF-8", ""}
 }
 
-// mendNames mends keys, and members that hold names and ids. These have ASCII letters alone. So a byte in one that is not UTF-8 is one
-// whose highest bit has flipped, if the agent then knows the name, and else no part of it, as a control character or half a surrogate
-// pair is none: decoded or escaped it would make a name of it that no client knows.
+// mendNames mends keys, and members that hold names and ids. These have ASCII characters alone, so a byte in one that is not UTF-8, and a
+// control character, is one of which a bit has flipped, or no part of the name, as half a surrogate pair is none: decoded or escaped it
+// would make a name of it that no client knows.
 func (f *Normalizer) mendNames(raw []byte) (out []byte, mends []charMend) {
 	found := func(rule *finding.Rule, at int) {
 		if !slices.ContainsFunc(mends, func(m charMend) bool { return m.rule == rule }) {
 			mends = append(mends, charMend{rule, at, finding.Recovered, nameMessages[rule], "the rest of the name"})
 		}
 	}
-	if bits := f.highBits(raw); bits != nil {
-		at := 0
-		for bits[at] == raw[at] {
-			at++
-		}
-		found(InvalidUTF8, at)
-		raw = bits
-	}
+	known := f.known(raw)
 	out = make([]byte, 0, len(raw))
 	inString, judged, inName := false, false, false // inName: of the string in hand, once judged
 	left := 0                                       // where that begins
@@ -217,8 +252,14 @@ func (f *Normalizer) mendNames(raw []byte) (out []byte, mends []charMend) {
 			if !judged {
 				judged, inName = true, named(raw, left, f.isName)
 			}
-			if inName {
-				found(rule, i)
+			was, ok := known[i]
+			if !ok && inName {
+				was, ok = before(raw[i]), true
+			}
+			if ok {
+				if found(rule, i); was != noPart {
+					out = append(out, was)
+				}
 				continue
 			}
 		}
