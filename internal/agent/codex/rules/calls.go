@@ -111,6 +111,8 @@ type earlyOutputs struct {
 	late   []*earlyOutput        // outputs that stand in front of their call
 	notes  []*earlyOutput        // notes of scripts whose call has not been seen
 	newest *earlyOutput          // until the record behind it has been seen
+	// firstIDs are the first ids of calls and outputs that have two.
+	firstIDs map[session.Pos]string
 }
 
 // turnInHand is the checker's place in the session.
@@ -226,6 +228,7 @@ func (c *callChecker) call(rec *session.Record) {
 	open.parent = c.run.prefix.here
 	open.idAt, open.torn, open.family, open.tool = rec.Spans[codex.FieldCallID], rec.Torn, rec.Family, codex.CallWithID(rec, c.made.texts.of(rec.CallID))
 	open.stamp, open.sum, open.item, open.turn, open.begun = c.made.texts.of(stamp), sum, item, c.turn, codex.SumOf(rec, codex.FieldTimestamp)
+	c.firstID(rec)
 	open.group, open.place = c.group, len(c.group.outputs)-1
 	open.script = c.runs.begin(rec, open)
 	c.long.begin(rec, open)
@@ -307,6 +310,7 @@ func (c *callChecker) output(rec *session.Record) {
 	if c.group != nil && !c.group.over {
 		early.group, early.before, early.apart = c.group, c.group.unanswered(), c.group.counted
 	}
+	c.firstID(rec)
 	c.early[key] = early
 	c.newest = early
 }

@@ -119,6 +119,9 @@ func (c *messageChecker) Record(rec *session.Record) {
 			}
 		}
 		if string(rec.Role) == "developer" {
+			if two := textsOf(rec); two.role {
+				c.twice = two
+			}
 			break // a placeholder that tells the model of a loss may come between records that belong together
 		}
 		c.resolveThought(rec.Pos, rec.Begins)
@@ -242,11 +245,11 @@ func (c *messageChecker) event(rec *session.Record) {
 // promptShown takes an event that shows a prompt; again says that the same event has come before.
 func (c *messageChecker) promptShown(rec *session.Record, t *witness, again bool) {
 	text := shownText(rec)
-	c.shownOfTwo(text)
+	prompt := c.shownOfTwo(text)
 	switch one, reported := c.restored[t.sum]; {
 	case reported && c.matches(text):
 		c.standsAgain(t.sum, one)
-	case again || reported || c.matches(text) || c.whole.beginsLike(codex.ShownText(rec)):
+	case again || reported || prompt || c.matches(text) || c.whole.beginsLike(codex.ShownText(rec)):
 	case c.cutPrompt.beginsLike(codex.ShownText(rec)) && shows(rec):
 		c.restoreTorn(c.cutPrompt.at, t)
 	default:

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
@@ -62,12 +64,36 @@ func (c *callChecker) withoutID(rec *session.Record) bool {
 	return true
 }
 
+// maxFirstIDs is how many ids that are not the client's are remembered.
+const maxFirstIDs = 64
+
+// firstID remembers the first of two ids that a call or an output has: the client takes the last one.
+func (c *callChecker) firstID(rec *session.Record) {
+	if rec.Written == nil || rec.Mended || len(c.firstIDs) == maxFirstIDs {
+		return
+	}
+	pairs := session.DoubledMembers(rec.Written)
+	if len(pairs) != 1 {
+		return
+	}
+	if id := gjson.GetBytes(session.Blanked(rec.Written, pairs[0].Last), "payload.call_id").Str; id != "" && id != string(rec.CallID) {
+		if c.firstIDs == nil {
+			c.firstIDs = map[session.Pos]string{}
+		}
+		c.firstIDs[rec.Pos] = id
+	}
+}
+
 // oneID is the id that a call and an output have had in common, if one of theirs was damaged.
 func (c *callChecker) oneID(open *openCall, out *earlyOutput) (id string, ok bool) {
 	ofCall, ofOutput := open.tool.CallID, out.callID
 	callForeign, outputForeign := !inCallID.All([]byte(ofCall)), !inCallID.All([]byte(ofOutput))
 	shownCall, shownOutput := open.evidence != nil, c.loose[c.key(session.NoFamily, []byte(ofOutput))] != nil
 	switch {
+	case ofCall == c.firstIDs[out.ref.Pos]:
+		return ofCall, true
+	case ofOutput == c.firstIDs[open.ref.Pos]:
+		return ofOutput, true
 	case out.holed > 0 && normalize.Fills(ofCall, ofOutput, out.holed):
 		return ofCall, true
 	case open.torn && strings.HasPrefix(ofOutput, ofCall):
