@@ -140,8 +140,8 @@ func prompted(ctx context.Context, path string) bool {
 	return err == nil && g.Turn.Prompt.Present
 }
 
-// wrongDir is the directory that a session worked in, if its row has one that can't be right: one of another system's form, or one
-// that is not there and that the session does not name. "" if the row may be right.
+// wrongDir is the directory that a session worked in, if its row has one that can't be right: one of another system's form, one that is
+// not there, or a file, and that the session does not name. "" if the row may be right.
 func wrongDir(ctx context.Context, src *source.Source, res *lint.Result, listed string) string {
 	began := res.Summary.Header.CWD
 	if listed == "" || began == "" || listed == began {
@@ -154,9 +154,9 @@ func wrongDir(ctx context.Context, src *source.Source, res *lint.Result, listed 
 	if ofWindows(listed) != ofWindows(began) && ofWindows(began) == ofWindows(g.CWD) {
 		return g.CWD
 	}
-	_, none := os.Stat(listed)
-	_, there := os.Stat(g.CWD)
-	if there == nil && errors.Is(none, fs.ErrNotExist) {
+	is, err := os.Stat(listed)
+	none := errors.Is(err, fs.ErrNotExist) || err == nil && !is.IsDir()
+	if there, err := os.Stat(g.CWD); none && err == nil && there.IsDir() {
 		return g.CWD
 	}
 	return ""
