@@ -50,6 +50,9 @@ type messageChecker struct {
 	echo         *lostText           // a message of restored whose event has come a second time
 	echoOf       uint64              // its eventSum
 
+	crossed bool      // the newest turn began in another one, as where two clients write
+	spoken  []textSum // the answers in these turns
+
 	made batch[witness] // the events in hand
 
 	twice   twoTexts                 // of the newest message
@@ -139,6 +142,9 @@ func (c *messageChecker) Record(rec *session.Record) {
 		c.alone.event = nil
 		c.resolveThought(rec.Pos, c.turnOpen)
 		c.cutAgent(rec.Pos)
+		if c.crossed = c.turnOpen; !c.crossed {
+			c.spoken = c.spoken[:0]
+		}
 		c.lastShown, c.hasTurns, c.turnOpen, c.turnStart = rec.Pos, true, true, rec.Pos
 	case session.TurnEnd:
 		c.alone.event = nil
@@ -337,6 +343,9 @@ func (c *messageChecker) message(rec *session.Record) {
 			c.strays(rec, text)
 		}
 		c.lastItem, c.lastText, c.textInFront = rec.Pos, text, text
+		if c.turnOpen && len(c.spoken) < maxUnshown {
+			c.spoken = append(c.spoken, text)
+		}
 		if rec.Mended && bytes.Contains(codex.FirstText(rec), cutMark) {
 			c.lastText = textSum{} // the turn's end repeats the whole of this answer, not another one
 		}
@@ -402,7 +411,8 @@ func (c *messageChecker) compareLastAnswer(rec *session.Record) {
 	if c.copied(codex.RecordSum(rec)) {
 		return
 	}
-	if len(text) < 3 || text[0] != '"' || textIn(rec, codex.FieldLastMessage) == c.lastText || c.lastShown.Less(c.lastItem) && c.lastText.size == 0 {
+	last := textIn(rec, codex.FieldLastMessage)
+	if len(text) < 3 || text[0] != '"' || last == c.lastText || c.crossed && slices.Contains(c.spoken, last) || c.lastShown.Less(c.lastItem) && c.lastText.size == 0 {
 		return
 	}
 	from := c.lastShown

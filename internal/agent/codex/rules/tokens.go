@@ -26,6 +26,9 @@ type tokenChecker struct {
 	over  bool             // the next part of an answer begins another one
 	known bool             // damage since the newest sum, or the loss itself, is reported by another rule
 	mixed bool             // two clients have written, each with its own sum
+	turn  uint64           // hash of the id of the newest turn, while it is open
+	left  recent[struct{}] // turns in which another one began, by the hashes of their ids
+	said  []session.Pos    // the findings since the first of these began
 	other reviews          // a review's thread has a sum of its own
 	alone *finding.Finding // the finding about a sum that grew after outputs or a prompt, but without an answer
 	seed  maphash.Seed
@@ -35,12 +38,16 @@ type tokenChecker struct {
 // tokenCalls is how many calls are remembered until their outputs come.
 const tokenCalls = 1 << 12
 
+// leftTurns is how many turns in which another one began are remembered until their ends come.
+const leftTurns = 64
+
 func newTokenChecker(s *run) *tokenChecker {
-	return &tokenChecker{run: s, seed: maphash.MakeSeed(), calls: recent[struct{}]{limit: tokenCalls}}
+	return &tokenChecker{run: s, seed: maphash.MakeSeed(), calls: recent[struct{}]{limit: tokenCalls}, left: recent[struct{}]{limit: leftTurns}}
 }
 
 func (c *tokenChecker) Record(rec *session.Record) {
 	c.settle(rec)
+	c.writers(rec)
 	switch {
 	case c.run.paginated || c.mixed || c.run.prefix.here:
 	case rec.Kind == session.Unreadable, rec.Mended, rec.Kind == session.Compaction, rec.Kind == session.Rollback:
@@ -56,6 +63,28 @@ func (c *tokenChecker) Record(rec *session.Record) {
 			c.next, c.stamp = rec.Pos, codex.Stamp(rec)
 		}
 		c.answers(rec)
+	}
+}
+
+// writers finds out that two clients have written: a turn ends behind the beginning of another one. What was said of sums since then
+// is taken back, because each client has its own.
+func (c *tokenChecker) writers(rec *session.Record) {
+	id := codex.Sum(rec.TurnID)
+	switch {
+	case rec.Kind == session.TurnStart && c.turn != 0:
+		c.left.put(c.turn, struct{}{})
+		c.turn = id
+	case rec.Kind == session.TurnStart:
+		c.turn, c.said = id, c.said[:0]
+	case rec.Kind != session.TurnEnd:
+	case id == c.turn:
+		c.turn = 0
+	case c.left.get(id) != nil:
+		c.mixed, c.alone = true, nil
+		for _, at := range c.said {
+			c.run.WithdrawAt(ruleTokenGap, at)
+		}
+		c.said = nil
 	}
 }
 
@@ -112,7 +141,7 @@ func (c *tokenChecker) count(rec *session.Record) {
 	case grown == took && !c.known && c.turns == 0 && c.over && !codex.Before(c.run.header.Version, 0, 72):
 		c.unanswered(rec, grown)
 	case grown < 0:
-		c.mixed = true
+		c.mixed, c.alone = true, nil
 	case took > 0 && grown > took && !c.known && c.turns < 2:
 		c.gap(rec, grown, took)
 	}
@@ -142,7 +171,7 @@ func (c *tokenChecker) settle(rec *session.Record) {
 		return
 	}
 	if answers(rec) || codex.Repeats(rec, codex.TellsAgent|codex.TellsThought) {
-		c.run.Report(*c.alone)
+		c.report(*c.alone)
 	}
 	c.alone = nil
 }
@@ -152,5 +181,10 @@ func (c *tokenChecker) gap(rec *session.Record, grown, took int64) {
 	if at.Line == 0 {
 		at, stamp = rec.Pos, codex.Stamp(rec)
 	}
-	c.run.Report(lostAnswer(rec, at, stamp, fmt.Sprintf("the client's token count goes up by %d since line %d, but the answer before it took %d: another answer is lost, with what its tools said", grown, c.at, took)))
+	c.report(lostAnswer(rec, at, stamp, fmt.Sprintf("the client's token count goes up by %d since line %d, but the answer before it took %d: another answer is lost, with what its tools said", grown, c.at, took)))
+}
+
+func (c *tokenChecker) report(f finding.Finding) {
+	c.said = append(c.said, f.Pos)
+	c.run.Report(f)
 }
