@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -102,43 +103,63 @@ func commandText(tool Tool, ev gjson.Result) string {
 	if out := ev.Get("stdout").String(); text == "" || cut && ev.Get("stderr").String() == "" && strings.HasPrefix(out, head) {
 		text = out + ev.Get("stderr").String() // they stand in front of the text of both, which may have been cut
 	}
-	exit := ev.Get("exit_code")
+	exit := exitCode(ev)
 	seconds := ev.Get("duration.secs").Float() + ev.Get("duration.nanos").Float()/1e9
 	switch tool.Name {
 	case "shell", "container.exec", "local_shell", "":
-		return structured(text, exit.Int(), seconds)
+		return structured(text, exit, seconds)
 	case "shell_command":
-		return fmt.Sprintf("Exit code: %d\nWall time: %.1f seconds\nOutput:\n%s", exit.Int(), seconds, text)
+		about := fmt.Sprintf("Wall time: %.1f seconds\nOutput:\n%s", seconds, text)
+		if exit != "" {
+			about = "Exit code: " + exit + "\n" + about
+		}
+		return about
 	}
 	about := fmt.Sprintf("Wall time: %.4f seconds\n", seconds)
 	if tool.Name == stdinTool {
 		about += waitedHead
 	}
-	if exit.Exists() {
-		about += fmt.Sprintf("Process exited with code %d\n", exit.Int())
-	} else if id := ev.Get("process_id").String(); id != "" {
+	if exit != "" {
+		about += "Process exited with code " + exit + "\n"
+	} else if ev.Get("status").String() == "failed" {
+		about += "Process exited with a code other than 0\n"
+	} else if id := ev.Get("process_id").String(); id != "" && !strings.Contains(text, session.CutMark) {
 		about += "Process running with session ID " + id + "\n"
 	}
 	return about + fmt.Sprintf("Original token count: %d\nOutput:\n", (len(text)+3)/4) + text
 }
 
-func structured(text string, exit int64, seconds float64) string {
-	return fmt.Sprintf(`{"output":%s,"metadata":{"exit_code":%d,"duration_seconds":%.1f}}`, quote(text), exit, seconds)
+// exitCode is a command's exit code, "" if it is not known: an event that was cut in its text has lost it. Newer clients write in front
+// of the text whether the command failed.
+func exitCode(ev gjson.Result) string {
+	if exit := ev.Get("exit_code"); exit.Exists() {
+		return strconv.FormatInt(exit.Int(), 10)
+	} else if ev.Get("status").String() == "completed" {
+		return "0"
+	}
+	return ""
+}
+
+func structured(text, exit string, seconds float64) string {
+	if exit != "" {
+		exit = `"exit_code":` + exit + ","
+	}
+	return fmt.Sprintf(`{"output":%s,"metadata":{%s"duration_seconds":%.1f}}`, quote(text), exit, seconds)
 }
 
 func patchText(tool Tool, ev gjson.Result) string {
 	text := ev.Get("stdout").String()
 	ok := ev.Get("success").Bool() || ev.Get("status").String() == "completed"
-	exit := int64(0)
+	exit := "0"
 	if !ok {
-		exit = 1
+		exit = "1"
 		text = cmp.Or(ev.Get("stderr").String(), text, "The patch was not applied: "+cmp.Or(ev.Get("status").String(), "failed")+".")
 	} else if text == "" {
 		text = patchDone + changedFiles(ev.Get("changes"))
 	}
 	switch {
 	case tool.Type == "custom_tool_call": // versions whose outputs have another form write no such event
-		return fmt.Sprintf("Exit code: %d\nWall time: 0 seconds\nOutput:\n%s", exit, text)
+		return "Exit code: " + exit + "\nWall time: 0 seconds\nOutput:\n" + text
 	case tool.Name == "shell":
 		return structured(text, exit, 0)
 	}

@@ -55,3 +55,26 @@ func TestServerTools(t *testing.T) {
 		}
 	}
 }
+
+// TestOutputOfCutEvent: how a command ended stands behind its text, so of an event that was cut in that only the status may be known. No
+// code is made up, and no such command is said to run.
+func TestOutputOfCutEvent(t *testing.T) {
+	text := `"aggregated_output":"12` + strings.ReplaceAll(session.CutMark, "\n", `\n`) + `"`
+	item := func(status string) string {
+		return `{"type":"event_msg","payload":{"type":"item_completed","item":{"type":"CommandExecution","id":"call_1","process_id":"4711",` + status + text + `}}}`
+	}
+	for _, c := range []struct{ tool, evidence, has, not string }{
+		{"exec_command", item(`"status":"completed",`), "Process exited with code 0", "running"},
+		{"exec_command", item(`"status":"failed",`), "Process exited with a code other than 0", "running"},
+		{"exec_command", item(""), "12", "Process"},
+		{"shell", item(`"status":"completed",`), `exit_code\":0`, "running"},
+		{"shell", item(`"status":"failed",`), "12", "exit_code"},
+		{"shell", `{"type":"event_msg","payload":{"type":"exec_command_end","call_id":"call_1",` + text + `}}`, "12", "exit_code"},
+		{"shell_command", item(""), "12", "Exit code"},
+	} {
+		out, err := OutputFrom(Tool{Type: "function_call", Name: c.tool, CallID: "call_1"}, []byte(c.evidence))
+		if err != nil || !strings.Contains(string(out), c.has) || strings.Contains(string(out), c.not) {
+			t.Errorf("of %s the output of %s is %s (%v), want %q in it, and not %q", c.evidence, c.tool, out, err, c.has, c.not)
+		}
+	}
+}
