@@ -330,7 +330,7 @@ func (c *Checker) filledBeside(n *node, d *draft) bool {
 }
 
 // lostEnd restores the record that is recorded as the session's end, if another session of the folder or an unreadable line has
-// it, and its parent is in this file and has no children.
+// it, with what lies between it and this file's conversation. That must end there: nothing hangs on the record in this file.
 func (c *Checker) lostEnd() bool {
 	last := c.nodes[len(c.nodes)-1]
 	d := usual(last, faults.LostEnd, "the record with which the session should end is not in the file: the client starts from the one before it").anyway()
@@ -342,12 +342,21 @@ func (c *Checker) lostEnd() bool {
 	if n == nil || n.Side || !n.HasMessage() {
 		return false
 	}
-	up := c.ids.get(n.Parent)
+	up, way := c.ids.get(n.Parent), []lostRecord(nil)
+	if up == nil {
+		if way = c.bridge(n, last); len(way) > 0 {
+			up = c.ids.get(way[len(way)-1].Parent)
+		}
+	}
 	if up == nil || up.first != nil || up.Side {
 		return false
 	}
 	d.Pos, d.Offset = c.leafAt.Pos, c.leafAt.Offset
-	c.putBack(c.add(d), n, line, source, up, &node{Place: format.PlaceOf(c.leafAt), index: last.index}, finding.Before)
+	d, end := c.add(d), &node{Place: format.PlaceOf(c.leafAt), index: last.index}
+	for _, m := range slices.Backward(way) {
+		c.putBack(d, m.node, m.line, m.source, nil, end, finding.Before)
+	}
+	c.putBack(d, n, line, source, nil, end, finding.Before)
 	return true
 }
 
