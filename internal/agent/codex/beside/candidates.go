@@ -22,7 +22,7 @@ type candidate struct {
 // candidates are the files that may hold the same records, the nearest first. Until there is a record by which a parent or a
 // fork could be compared, these are only the files of the session itself.
 func (c *copies) candidates(ctx context.Context, h session.Info) (list []candidate) {
-	lost, kind := c.any || c.dead || c.jumped || c.pairs.broken() || len(c.records) == 0, aCopy
+	lost, kind := c.any || c.dead || c.stopped() || c.jumped || c.pairs.broken() || !c.headed || len(c.records) == 0, aCopy
 	if c.unrepaired() && (c.jumped || len(c.files()) > 1) {
 		kind = aTwin
 	}

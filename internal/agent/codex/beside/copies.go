@@ -183,8 +183,11 @@ func (c *copies) missing(ctx context.Context, h session.Info) (lost []check.Lost
 	if c.dead {
 		c.gap(time.Time{}, c.last, session.Ordinal{})
 	}
-	if c.dead || c.open {
-		c.holes[len(c.records)], c.opened[len(c.records)] = true, c.open
+	if c.dead || c.stopped() {
+		c.holes[len(c.records)], c.opened[len(c.records)] = true, c.stopped()
+	}
+	if !c.headed { // what stood between the header and the first record may be gone with it
+		c.holes[0] = true
 	}
 	if len(c.records) == 0 && (c.dead || !c.headed || c.unrepaired()) { // of a header alone, another file shows that something followed
 		c.holes[0] = true
@@ -205,6 +208,9 @@ func (c *copies) missing(ctx context.Context, h session.Info) (lost []check.Lost
 	}
 	return merged(merged(lost, parents), c.relatives(ctx, h)), short
 }
+
+// stopped says whether the session ends within a turn. Clients up to 0.99 don't write where one begins: there a call without output shows it.
+func (c *copies) stopped() bool { return c.open || len(c.pairs.open) > 0 }
 
 // fuller merges the records of two copies: at each place it takes those of some, unless others has more there. end is the
 // record of the session in front of which the second copy ends. short is updated: the places whose copy ends there.
