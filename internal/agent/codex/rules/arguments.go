@@ -38,11 +38,12 @@ type argumentChecker struct {
 	bad      map[string]session.Pos    // by call_id: arguments that are not JSON
 	unparsed []session.Pos             // those of them that the client itself could not read when the model called
 	accepted map[session.Pos]bool      // those of them after which the model answered all the same
+	names    map[string]bool           // of tools that the model has called
 }
 
 func newArgumentChecker(s *run) argumentChecker {
 	return argumentChecker{
-		run: s, reader: codex.NewArgumentReader(), lost: map[string]*lostArguments{}, bad: map[string]session.Pos{}, accepted: map[session.Pos]bool{},
+		run: s, reader: codex.NewArgumentReader(), lost: map[string]*lostArguments{}, bad: map[string]session.Pos{}, accepted: map[session.Pos]bool{}, names: map[string]bool{},
 	}
 }
 
@@ -247,6 +248,15 @@ const unknownTool = "unknown_tool"
 func (c *argumentChecker) name(rec *session.Record) {
 	fault, wrong := codex.LimitsOfName.Wrong(c.run.provider.Name, codex.Field(rec, codex.FieldName))
 	if !wrong {
+		if name := codex.Text(rec, codex.FieldName); len(c.names) < maxToolNames && !c.names[string(name)] {
+			c.names[string(name)] = true
+		}
+		return
+	}
+	if name := c.flipped(codex.Text(rec, codex.FieldName)); name != "" {
+		f := spliced(ruleBadToolName, finding.Rejects, finding.Recovered, rec, codex.FieldName, quoted(name), "a call: "+fault.What+": the API refuses it")
+		f.Source = "the name of a tool from which it differs in one bit"
+		c.run.Report(f)
 		return
 	}
 	name, fix := string(codex.LimitsOfName.Cleaned(codex.Text(rec, codex.FieldName))), finding.Exact
@@ -257,4 +267,31 @@ func (c *argumentChecker) name(rec *session.Record) {
 		name, fix = name[:codex.MaxToolName], finding.StandIn
 	}
 	c.splice(ruleBadToolName, finding.Rejects, fix, rec, codex.FieldName, quoted(name), "a call: "+fault.What+": the API refuses it")
+}
+
+// maxToolNames is how many names of tools are remembered: clients offer some dozens.
+const maxToolNames = 256
+
+// flipped is the name of a tool that the session's other calls have, or with which clients run commands or change files, from which a name
+// differs in one bit; "" if there is none.
+func (c *argumentChecker) flipped(name []byte) string {
+	was := bytes.Clone(name)
+	for i := range was {
+		if inNames(was[i]) {
+			continue
+		}
+		for bit := byte(1); bit != 0; bit <<= 1 {
+			was[i] = name[i] ^ bit
+			if c.names[string(was)] || shellTools[string(was)] || string(was) == "apply_patch" {
+				return string(was)
+			}
+		}
+		return ""
+	}
+	return ""
+}
+
+// inNames says whether a character may stand in the name of a tool.
+func inNames(c byte) bool {
+	return c == '_' || c == '-' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
