@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/google/uuid"
 	"golang.org/x/text/encoding/charmap"
 
 	"github.com/hist-cli/hist/internal/finding"
@@ -198,6 +199,15 @@ func before(c byte) byte {
 	return noPart
 }
 
+// uuidWithout says whether the text up to the next quote is a uuid without n of its bytes, so that these were put in.
+func uuidWithout(text []byte, at, n int) bool {
+	const size = len("00000000-0000-0000-0000-000000000000")
+	if bytes.IndexByte(text, '"') != size+n {
+		return false
+	}
+	return uuid.Validate(string(text[:at])+string(text[at+n:size+n])) == nil
+}
+
 // likeName says whether the text around a byte, up to the quotes, looks like a name.
 func likeName(probe []byte, at int) bool {
 	left, right := at, at
@@ -241,8 +251,8 @@ func (f *Normalizer) mendNames(raw []byte) (out []byte, mends []charMend) {
 	}
 	known := f.known(raw)
 	out = make([]byte, 0, len(raw))
-	inString, judged, inName := false, false, false // inName: of the string in hand, once judged
-	left := 0                                       // where that begins
+	inString, judged, inKey, inName := false, false, false, false // the last two: of the string in hand, once judged
+	left := 0                                                     // where that begins
 	for i, n := 0, 0; i < len(raw); i += n {
 		var rule *finding.Rule
 		switch n, rule = character(raw[i:]); {
@@ -250,11 +260,14 @@ func (f *Normalizer) mendNames(raw []byte) (out []byte, mends []charMend) {
 			inString, judged, left = !inString, false, i
 		case rule != nil && inString:
 			if !judged {
-				judged, inName = true, named(raw, left, f.isName)
+				judged = true
+				inKey, inName = named(raw, left, f.isName)
 			}
 			was, ok := known[i]
 			if !ok && inName {
-				was, ok = before(raw[i]), true
+				if was, ok = before(raw[i]), true; inKey && !asciiLetter(was) && was != '_' || uuidWithout(raw[left+1:], i-left-1, n) {
+					was = noPart
+				}
 			}
 			if ok {
 				if found(rule, i); was != noPart {
@@ -304,17 +317,18 @@ func dropInvalid(raw []byte) []byte { return bytes.ToValidUTF8(raw, nil) }
 
 var keyBefore = regexp.MustCompile(`"([A-Za-z_]+)"\s*:\s*$`)
 
-// named says whether the text behind a quote is a key, a name or an id.
-func named(raw []byte, left int, isName func(key []byte) bool) bool {
+// named says whether the text behind a quote is a key, and whether it is that, a name or an id.
+func named(raw []byte, left int, isName func(key []byte) bool) (key, name bool) {
 	right := bytes.IndexByte(raw[left+1:], '"')
 	if right < 0 {
-		return false
+		return false, false
 	}
 	if m := keyBefore.FindSubmatch(raw[max(0, left-40):left]); m != nil {
-		return isName(m[1])
+		return false, isName(m[1])
 	}
 	after := bytes.TrimLeft(raw[left+1+right+1:], " ")
-	return len(after) > 0 && after[0] == ':'
+	key = len(after) > 0 && after[0] == ':'
+	return key, key
 }
 
 func firstInvalid(raw []byte) int {
