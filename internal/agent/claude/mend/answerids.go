@@ -26,12 +26,12 @@ type answering struct {
 	again   [][]answerPart // those with the id of an earlier answer
 
 	so     saidSoFar
-	begun  saidSoFar          // in front of the answer
-	first  map[uint64]request // by the hash of an answer's id: the first with it
-	latest uint64             // the id of the answer before, by its hash,
-	over   bool               // and whether that ended its turn
-	prior  string             // the record in front
-	inLine bool               // the answer hangs on what stands in front of it
+	begun  saidSoFar // in front of the answer
+	first  requests  // the first with each answer's id
+	latest uint64    // the id of the answer before, by its hash,
+	over   bool      // and whether that ended its turn
+	prior  string    // the record in front
+	inLine bool      // the answer hangs on what stands in front of it
 
 	byAnthropic bool // the request of some thinking has an id as Anthropic's API gives them
 }
@@ -41,6 +41,7 @@ type saidSoFar struct{ prompts, all int32 }
 
 // request is one that an answer came with: its name, if the client notes one, and what stands in front of the answer.
 type request struct {
+	id     uint64 // of the answer, by its hash
 	name   uint64 // by its hash; 0: the client notes none
 	begun  saidSoFar
 	says   uint64 // the first part of the answer
@@ -88,7 +89,9 @@ func (a *answering) take(n *node, rec *session.Record) {
 		a.end()
 		a.request, a.begun, a.inLine = append(append(a.request[:0], id...), ref...), a.so, n.Parent == prior
 	}
-	a.parts = append(a.parts, answerPart{n, rec.Spans[format.FieldMessage], rec.Spans[format.FieldMessageID]})
+	a.parts = append(a.parts, answerPart{})
+	part := &a.parts[len(a.parts)-1] // a part that is put together elsewhere can't be copied at once
+	part.node, part.message, part.id = n, rec.Spans[format.FieldMessage], rec.Spans[format.FieldMessageID]
 	a.mixed = a.mixed || n.Msg != a.parts[0].Msg
 }
 
@@ -105,26 +108,20 @@ func (a *answering) end() {
 
 // note compares the answer with the first that has its id, if there was one.
 func (a *answering) note() {
-	if a.first == nil {
-		a.first = map[uint64]request{}
-	}
 	hash := func(id string) uint64 { return maphash.String(content.NodeSeed, id) }
 	front, id, name := a.parts[0], hash(a.parts[0].Msg), uint64(0)
 	if len(a.request) > 0 {
 		name = max(1, maphash.Bytes(content.NodeSeed, a.request))
 	}
 	last := hash(a.parts[len(a.parts)-1].UUID)
-	was, known := a.first[id]
-	switch {
+	switch was, known := a.first.with(id); {
 	case !known:
-		a.first[id] = request{name: name, begun: a.begun, says: front.Message, last: last, inLine: a.inLine}
+		was.name, was.begun, was.says, was.last, was.inLine = name, a.begun, front.Message, last, a.inLine
 	case was.last == hash(front.Parent):
 		was.last = last
-		a.first[id] = was
 	case was.begun.all < a.begun.all && (was.name == 0 || was.name != name):
 		if was.inLine && a.inLine && a.over && id == a.latest && was.begun.prompts < a.begun.prompts && was.says != front.Message {
 			was.shared = true
-			a.first[id] = was
 		}
 		a.again = append(a.again, slices.Clone(a.parts))
 	}
@@ -177,7 +174,7 @@ func (c *Checker) oneAnswer() {
 // output of the call before it.
 func (c *Checker) ownID() {
 	for _, parts := range c.answering.again {
-		if was := c.answering.first[maphash.String(content.NodeSeed, parts[0].Msg)]; was.name == 0 && !was.shared {
+		if was, _ := c.answering.first.with(maphash.String(content.NodeSeed, parts[0].Msg)); was.name == 0 && !was.shared {
 			continue
 		}
 		if a := c.proof.answers[parts[0].Msg]; a != nil {
