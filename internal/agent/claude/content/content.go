@@ -213,7 +213,8 @@ func (n *Facts) textlessBlock(v *format.Value, out takeOut) bool {
 // unknownBlock notes a block of a type that no client writes. It says whether the block goes: it stays if its members show what it is.
 func (n *Facts) unknownBlock(b *Block, v *format.Value, keep *format.Keeper, kind string, out takeOut) bool {
 	what := fmt.Sprintf("a content block of the unknown type %q", Clip(kind))
-	if shown := shownType(v); shown != "" && v.Keys&^format.BlockKeys[shown] == 0 {
+	shown := shownType(v)
+	if known, _ := format.KeysOf([]byte(shown)); shown != "" && v.Keys&^known == 0 {
 		n.retype(b, v, keep, shown, what+"; its members tell that it is "+shown, faults.ByVersion{Old: finding.Rejects, Middle: finding.Rejects, Newest: finding.Rejects})
 		return false
 	}
@@ -222,8 +223,8 @@ func (n *Facts) unknownBlock(b *Block, v *format.Value, keep *format.Keeper, kin
 
 // What the API is known to refuse in a call, and in thinking.
 var (
-	callIDLimits = api.LimitsOf("tool_use", "id")
-	nameLimits   = api.LimitsOf("tool_use", "name")
+	callIDLimits = api.LimitsOf("tool_use", "id").For("anthropic")
+	nameLimits   = api.LimitsOf("tool_use", "name").For("anthropic")
 	thoughts     = []thoughtMember{
 		{"thinking", format.KeySignature, api.LimitsOf("thinking", "signature")},
 		{"thinking", format.KeyThinking, api.LimitsOf("thinking", "thinking")},
@@ -240,13 +241,13 @@ type thoughtMember struct {
 
 // IsCallID says whether the API accepts a text as the id of a call.
 func IsCallID(id string) bool {
-	_, wrong := callIDLimits.WrongText("anthropic", id)
+	_, wrong := callIDLimits.WrongText("", id)
 	return !wrong
 }
 
 // isToolName says whether the API accepts a text as the name of a tool.
 func isToolName(name string) bool {
-	_, wrong := nameLimits.WrongText("anthropic", name)
+	_, wrong := nameLimits.WrongText("", name)
 	return !wrong
 }
 
@@ -331,7 +332,7 @@ func knownBlock(kind string) bool {
 
 // extraKeys reports members that the API refuses.
 func (n *Facts) extraKeys(b *Block, v *format.Value, kind []byte) {
-	known, ok := format.BlockKeys[string(kind)]
+	known, ok := format.KeysOf(kind)
 	if !ok || v.Keys&^known == 0 || format.NewerThanKnown(n.Version) {
 		return
 	}

@@ -162,13 +162,12 @@ type Tools struct {
 	words  format.Vocabulary
 	clock  format.Clock
 	Keeper format.Keeper // stores what is kept of all records
-	blocks []Block       // of the record at hand
-	room   []Block       // memory for the blocks that are kept
+	blocks []Block       // of the record at hand; behind them is memory for more
 }
 
 // add reads a block that stands at a place in the record.
 func (t *Tools) add(v *format.Value, at int) {
-	b := Block{Kind: BlockOther, Span: format.SpanOf(jsonl.Span{Start: at, End: at + max(1, len(v.Text))})}
+	b := t.block(BlockOther, jsonl.Span{Start: at, End: at + max(1, len(v.Text))})
 	switch string(v.Word(format.KeyType)) {
 	case "text":
 		b.Kind = BlockText
@@ -181,20 +180,28 @@ func (t *Tools) add(v *format.Value, at int) {
 		b.Kind = BlockResult
 		b.ID, b.Value = t.Keeper.ID(v, format.KeyResultID, at)
 	}
-	t.blocks = append(t.blocks, b)
+}
+
+// block adds a block, to be filled in: it stays where it is until another is added.
+func (t *Tools) block(kind BlockKind, at jsonl.Span) *Block {
+	if len(t.blocks) == cap(t.blocks) {
+		room := make([]Block, max(2*len(t.blocks), blocksAtOnce))
+		for i := range room {
+			room[i].Kind = BlockOther // write before reading: see nodeReader.read
+		}
+		t.blocks = room[:copy(room, t.blocks)]
+	}
+	t.blocks = t.blocks[:len(t.blocks)+1]
+	b := &t.blocks[len(t.blocks)-1]
+	b.Kind, b.Span = kind, format.SpanOf(at)
+	return b
 }
 
 // keepBlocks takes the blocks of a record over.
 func (t *Tools) keepBlocks() []Block {
-	if len(t.room) < len(t.blocks) {
-		t.room = make([]Block, max(len(t.blocks), blocksAtOnce))
-		for i := range t.room {
-			t.room[i].Kind = BlockOther // write before reading: see nodeReader.read
-		}
-	}
-	n := copy(t.room, t.blocks)
-	kept := t.room[:n:n]
-	t.room, t.blocks = t.room[n:], t.blocks[:0]
+	n := len(t.blocks)
+	kept := t.blocks[:n:n]
+	t.blocks = t.blocks[n:]
 	return kept
 }
 
@@ -294,7 +301,7 @@ func (n *Facts) readMessage(rec *session.Record, with *Tools) {
 	case bytes.HasPrefix(raw, []byte(`"[`)) && n.listInText(rec):
 		return
 	case raw[0] == '"':
-		with.blocks = append(with.blocks, Block{Kind: BlockText, Span: format.SpanOf(content)})
+		with.block(BlockText, content)
 		n.Blocks = with.keepBlocks()
 		n.checkText(rec, content)
 		return

@@ -54,14 +54,30 @@ func SetOf(keys ...Key) (s KeySet) {
 	return s
 }
 
-// BlockKeys are the members that the API documents, by the block's type.
-var BlockKeys = map[string]KeySet{
-	"text":        SetOf(KeyType, KeyText, KeyCitations, KeyCache, KeyParsed),
-	"thinking":    SetOf(KeyType, KeyThinking, KeySignature),
-	"tool_use":    SetOf(KeyType, KeyID, KeyName, KeyInput, KeyCache, KeyCaller, KeyToolset),
-	"tool_result": SetOf(KeyType, KeyResultID, KeyContent, KeyError, KeyCache, KeyToolset),
-	"image":       SetOf(KeyType, KeySource, KeyCache, KeyTransformations),
+// KeysOf are the members that the API documents of blocks of a type; ok is false for other types.
+func KeysOf(kind []byte) (known KeySet, ok bool) {
+	switch string(kind) {
+	case "text":
+		return textKeys, true
+	case "thinking":
+		return thinkingKeys, true
+	case "tool_use":
+		return callKeys, true
+	case "tool_result":
+		return resultKeys, true
+	case "image":
+		return imageKeys, true
+	}
+	return 0, false
 }
+
+const (
+	textKeys     = 1<<KeyType | 1<<KeyText | 1<<KeyCitations | 1<<KeyCache | 1<<KeyParsed
+	thinkingKeys = 1<<KeyType | 1<<KeyThinking | 1<<KeySignature
+	callKeys     = 1<<KeyType | 1<<KeyID | 1<<KeyName | 1<<KeyInput | 1<<KeyCache | 1<<KeyCaller | 1<<KeyToolset
+	resultKeys   = 1<<KeyType | 1<<KeyResultID | 1<<KeyContent | 1<<KeyError | 1<<KeyCache | 1<<KeyToolset
+	imageKeys    = 1<<KeyType | 1<<KeySource | 1<<KeyCache | 1<<KeyTransformations
+)
 
 // blockField is a field that is a member of a message's first block.
 type blockField struct {

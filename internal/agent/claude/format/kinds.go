@@ -63,7 +63,7 @@ type Vocabulary struct {
 func (v *Vocabulary) Of(rec *session.Record) *Kind {
 	typ, version, attachment, stop, id := Text(rec, FieldType), Text(rec, FieldVersion), Text(rec, FieldAttachment), Text(rec, FieldStopReason), Text(rec, FieldSession)
 	for _, w := range v.kinds {
-		if w != nil && w.Typ == string(typ) && w.Version == string(version) && w.Attachment == string(attachment) && w.Stop == string(stop) && w.Session == string(id) {
+		if w != nil && w.Typ == string(typ) && w.Stop == string(stop) && w.Attachment == string(attachment) && w.Version == string(version) && w.Session == string(id) {
 			return w
 		}
 	}

@@ -19,8 +19,11 @@ var unknownCommands = [][]byte{[]byte(`Unknown skill: `), []byte(`Unknown slash 
 
 // namesUnknownCommand says whether a message's content is such a text.
 func namesUnknownCommand(content []byte) bool {
-	content = bytes.TrimPrefix(content, []byte(`[{"type":"text","text":`))
-	words, _, _ := bytes.Cut(bytes.TrimPrefix(content, []byte(`"`)), []byte(`"`))
+	content = bytes.TrimPrefix(bytes.TrimPrefix(content, []byte(`[{"type":"text","text":`)), []byte(`"`))
+	if !bytes.HasPrefix(content, []byte("Unknown ")) { // as nearly all
+		return false
+	}
+	words, _, _ := bytes.Cut(content, []byte(`"`))
 	for _, start := range unknownCommands {
 		if name, ok := bytes.CutPrefix(words, start); ok {
 			return len(name) > 0 && !bytes.ContainsAny(name, ` \`)

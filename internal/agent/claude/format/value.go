@@ -102,7 +102,9 @@ func (c *Cutter) Only(rec *session.Record) *Value {
 		}
 		rest -= len(`"":`) + name + s.End - s.Start + len(",") // or the last bracket
 		s.Start, s.End = s.Start-at.Start, s.End-at.Start
-		v.Members = append(v.Members, Entry{KeyAt: s.Start - name - len(`"":`), keyEnd: s.Start - len(":"), At: s.Start, end: s.End, Key: f.key})
+		v.Members = append(v.Members, Entry{})
+		m := &v.Members[len(v.Members)-1] // written where it stays: what has just been put together can't be copied at once
+		m.KeyAt, m.keyEnd, m.At, m.end, m.Key = s.Start-name-len(`"":`), s.Start-len(":"), s.Start, s.End, f.key
 		v.Keys |= 1 << f.key
 	}
 	if rest != 0 {
