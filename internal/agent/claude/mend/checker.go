@@ -118,6 +118,7 @@ func (c *Checker) treeRecord(rec *session.Record) {
 	}
 	c.proof.answer(n, format.Field(rec, format.FieldContent), format.Text(rec, format.FieldModel))
 	c.nodes = append(format.Doubled(c.nodes), n)
+	c.ids.set.add(n.UUID)
 	if n.Side && string(format.Field(rec, format.FieldContent)) == warmUp {
 		c.warmUps++
 	}

@@ -5,11 +5,12 @@ import (
 	"slices"
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
+	"github.com/hist-cli/hist/internal/agent/claude/format"
 )
 
 // idSet is a set of ids, kept as 64-bit hashes: a map of the ids would take four times the memory, and a session has as many
-// ids as records. Collisions are not handled; none has been seen. Ids are entered in batches, so that their cache misses
-// overlap.
+// ids as records. Collisions are not handled; none has been seen. Ids are entered once something is asked, so that their cache misses
+// overlap, and the table need not grow.
 type idSet struct {
 	slots   []uint64 // a power of two of them; 0 where none is
 	count   int      // of those in the slots
@@ -18,9 +19,6 @@ type idSet struct {
 	asked   uint64   // the last id asked for since one was entered, and the answer
 	found   bool
 }
-
-// idsAtOnce is how many ids are entered at a time.
-const idsAtOnce = 256
 
 // slot is where an id stands, or where it would be entered.
 func (s *idSet) slot(sum uint64) *uint64 {
@@ -56,11 +54,7 @@ func (s *idSet) size() int {
 	return s.count
 }
 
-func (s *idSet) add(id string) {
-	if s.waiting = append(s.waiting, sumOf(id)); len(s.waiting) >= idsAtOnce {
-		s.enter()
-	}
-}
+func (s *idSet) add(id string) { s.waiting = append(format.Doubled(s.waiting), sumOf(id)) }
 
 // enter enters the waiting ids.
 func (s *idSet) enter() {
@@ -78,8 +72,13 @@ func (s *idSet) enter() {
 		*at = sum
 		s.count++
 	}
-	s.waiting = s.waiting[:0]
+	if s.waiting = s.waiting[:0]; cap(s.waiting) > mayWait {
+		s.waiting = nil
+	}
 }
+
+// mayWait is for how many ids memory is kept that may wait once more.
+const mayWait = 64
 
 // reserve makes room for a number of ids.
 func (s *idSet) reserve(ids int) {
@@ -110,12 +109,13 @@ type recordIDs struct {
 // nearby is how many records are searched before a map of all is made.
 const nearby = 16
 
-// apart sets the records, and says whether each has an id of its own.
+// apart sets the records, whose ids were added as they were read, and says whether each has an id of its own.
 func (r *recordIDs) apart(nodes []*node) bool {
-	r.nodes = nodes
-	r.set.reserve(len(nodes))
-	for _, n := range nodes {
-		r.set.add(n.UUID)
+	if r.nodes = nodes; len(r.set.waiting) != len(nodes) { // some were removed
+		r.set.waiting = r.set.waiting[:0]
+		for _, n := range nodes {
+			r.set.add(n.UUID)
+		}
 	}
 	return r.set.apart()
 }

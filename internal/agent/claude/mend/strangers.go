@@ -114,6 +114,9 @@ func (c *Checker) bookkeeper(rec *session.Record) string {
 
 // otherBookkeeping forgets what records of bookkeeping say that another session wrote, none of whose records belongs to this one.
 func (c *Checker) otherBookkeeping() {
+	if !slices.ContainsFunc(c.sessions, func(s string) bool { return another(s, c.opts.Session) }) {
+		return
+	}
 	own := map[string]bool{c.opts.Session: true}
 	for _, n := range c.nodes {
 		own[n.Session] = true

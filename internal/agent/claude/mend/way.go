@@ -170,18 +170,12 @@ func (c *Checker) seen(nodes []*node) int64 {
 	if sent.round {
 		c.circled = sent
 	}
-	holds := func(n *node) bool { return !n.Side && n.Sent() && !n.Filler }
-	for _, n := range sent.list {
-		if holds(n) {
-			c.Summary.Reached++
-		}
+	reached, blocks := count(sent.list)
+	c.Summary.Reached, c.Summary.Holding = reached, reached
+	if len(sent.list) < len(nodes) || len(c.nodes) < len(nodes) { // else all are sent, and none is a copy
+		c.Summary.Holding, _ = count(c.nodes)
 	}
-	for _, n := range c.nodes { // without copies
-		if holds(n) {
-			c.Summary.Holding++
-		}
-	}
-	return count(sent)
+	return blocks
 }
 
 // brokenFor are the lines whose record the newest client can't read.
@@ -285,12 +279,15 @@ func (c *Checker) sentAfter() *nodeSet {
 	return sent
 }
 
-// count is how many content blocks are sent.
-func count(sent *nodeSet) (blocks int64) {
-	for _, n := range sent.list {
+// count is how many of some records are of the main conversation and hold content, and how many content blocks all of them hold.
+func count(list []*node) (records int, blocks int64) {
+	for _, n := range list {
 		if n.Sent() && !n.Filler && n.dropped == nil {
 			blocks += int64(len(n.Blocks))
+			if !n.Side {
+				records++
+			}
 		}
 	}
-	return blocks
+	return records, blocks
 }
