@@ -18,12 +18,14 @@ import (
 
 // answering is the answer whose parts are being read. All of them came with one request, which the client notes in each.
 type answering struct {
-	parts   []answerPart
-	mixed   bool // they have different ids
+	parts   []answerPart // behind those of the answers that wait
+	from    int          // where they begin
+	mixed   bool         // they have different ids
 	request []byte
-	index   int64          // of the last part; -1: the client does not note it
-	apart   [][]answerPart // the answers so far whose parts have different ids
-	again   [][]answerPart // those with the id of an earlier answer
+	index   int64           // of the last part; -1: the client does not note it
+	apart   [][]answerPart  // the answers so far whose parts have different ids
+	again   [][]answerPart  // those with the id of an earlier answer
+	waiting []waitingAnswer // to be compared with those before them
 
 	so     saidSoFar
 	begun  saidSoFar // in front of the answer
@@ -49,6 +51,16 @@ type request struct {
 	inLine bool   // it hangs on what stands in front of it
 	shared bool   // a prompt stands between the end of its turn and the next answer, which has its id
 }
+
+// waitingAnswer is an answer that waits to be compared, its request as if none before had its id.
+type waitingAnswer struct {
+	request
+	parts []answerPart
+	over  bool // it ends its turn
+}
+
+// answersAtOnce is how many answers are compared at a time, so that the cache misses of looking up their ids overlap.
+const answersAtOnce = 64
 
 // answerPart is a part of an answer, and where in the record its message and the id of that stand.
 type answerPart struct {
@@ -79,7 +91,7 @@ func (a *answering) take(n *node, rec *session.Record) {
 		index = gjson.ParseBytes(raw).Int()
 	}
 	goesOn := false
-	if len(a.parts) > 0 {
+	if len(a.parts) > a.from {
 		last := a.parts[len(a.parts)-1]
 		oneName := len(a.request) > 0 && len(a.request) == len(id)+len(ref) && bytes.HasPrefix(a.request, id) && bytes.HasSuffix(a.request, ref)
 		goesOn = (oneName || n.Parent == last.UUID && n.Msg == last.Msg) &&
@@ -92,52 +104,68 @@ func (a *answering) take(n *node, rec *session.Record) {
 	a.parts = append(a.parts, answerPart{})
 	part := &a.parts[len(a.parts)-1] // a part that is put together elsewhere can't be copied at once
 	part.node, part.message, part.id = n, rec.Spans[format.FieldMessage], rec.Spans[format.FieldMessageID]
-	a.mixed = a.mixed || n.Msg != a.parts[0].Msg
+	a.mixed = a.mixed || n.Msg != a.parts[a.from].Msg
 }
 
 // end is called where the parts of an answer end.
 func (a *answering) end() {
+	parts := a.parts[a.from:]
 	switch {
-	case a.mixed && !a.unnamed():
-		a.apart = append(a.apart, slices.Clone(a.parts))
-	case !a.mixed && len(a.parts) > 0 && a.parts[0].Msg != "":
-		a.note()
+	case a.mixed && !unnamed(parts):
+		a.apart = append(a.apart, slices.Clone(parts))
+	case !a.mixed && len(parts) > 0 && parts[0].Msg != "":
+		a.wait(parts)
+		a.from = len(a.parts)
 	}
-	a.parts, a.mixed = a.parts[:0], false
+	if a.parts, a.mixed = a.parts[:a.from], false; len(a.waiting) == answersAtOnce {
+		a.compare()
+	}
 }
 
-// note compares the answer with the first that has its id, if there was one.
-func (a *answering) note() {
-	hash := func(id string) uint64 { return maphash.String(content.NodeSeed, id) }
-	front, id, name := a.parts[0], hash(a.parts[0].Msg), uint64(0)
+// wait notes an answer, to be compared later.
+func (a *answering) wait(parts []answerPart) {
+	a.waiting = append(a.waiting, waitingAnswer{})
+	front, last, w := parts[0], parts[len(parts)-1], &a.waiting[len(a.waiting)-1]
+	w.id, w.says, w.last = hashOf(front.Msg), front.Message, hashOf(last.UUID)
 	if len(a.request) > 0 {
-		name = max(1, maphash.Bytes(content.NodeSeed, a.request))
+		w.name = max(1, maphash.Bytes(content.NodeSeed, a.request))
 	}
-	last := hash(a.parts[len(a.parts)-1].UUID)
-	switch was, known := a.first.with(id); {
-	case !known:
-		was.name, was.begun, was.says, was.last, was.inLine = name, a.begun, front.Message, last, a.inLine
-	case was.last == hash(front.Parent):
-		was.last = last
-	case was.begun.all < a.begun.all && (was.name == 0 || was.name != name):
-		if was.inLine && a.inLine && a.over && id == a.latest && was.begun.prompts < a.begun.prompts && was.says != front.Message {
-			was.shared = true
+	w.begun, w.inLine, w.over, w.parts = a.begun, a.inLine, last.Stop == "end_turn", parts
+}
+
+func hashOf(id string) uint64 { return maphash.String(content.NodeSeed, id) }
+
+// compare compares each answer that waits with the first that has its id, if there was one.
+func (a *answering) compare() {
+	for i, place := range a.first.places(a.waiting) {
+		w := &a.waiting[i]
+		switch was, known := a.first.with(w.id, place); {
+		case !known:
+			*was = w.request
+		case was.last == hashOf(w.parts[0].Parent):
+			was.last = w.last
+		case was.begun.all < w.begun.all && (was.name == 0 || was.name != w.name):
+			if was.inLine && w.inLine && a.over && w.id == a.latest && was.begun.prompts < w.begun.prompts && was.says != w.says {
+				was.shared = true
+			}
+			a.again = append(a.again, slices.Clone(w.parts))
 		}
-		a.again = append(a.again, slices.Clone(a.parts))
+		a.latest, a.over = w.id, w.over
 	}
-	a.latest, a.over = id, a.parts[len(a.parts)-1].Stop == "end_turn"
+	a.parts, a.from, a.waiting = a.parts[:0], 0, a.waiting[:0]
 }
 
 // unnamed says whether the parts have only ids that the client makes up where the API gives none, as some proxies do: it sends them all, but for
 // thinking (2.1.332, measured).
-func (a *answering) unnamed() bool {
-	return !slices.ContainsFunc(a.parts, func(p answerPart) bool { return !format.IsID(p.Msg) || p.thoughts() > 0 })
+func unnamed(parts []answerPart) bool {
+	return !slices.ContainsFunc(parts, func(p answerPart) bool { return !format.IsID(p.Msg) || p.thoughts() > 0 })
 }
 
 // oneAnswer gives all parts of an answer one id: the client puts an answer together by it. It is the one that most of them have and no other
 // answer.
 func (c *Checker) oneAnswer() {
 	c.answering.end()
+	c.answering.compare()
 	c.ownID()
 	if len(c.answering.apart) == 0 {
 		return
@@ -174,7 +202,7 @@ func (c *Checker) oneAnswer() {
 // output of the call before it.
 func (c *Checker) ownID() {
 	for _, parts := range c.answering.again {
-		if was, _ := c.answering.first.with(maphash.String(content.NodeSeed, parts[0].Msg)); was.name == 0 && !was.shared {
+		if was := c.answering.first.of(hashOf(parts[0].Msg)); was.name == 0 && !was.shared {
 			continue
 		}
 		if a := c.proof.answers[parts[0].Msg]; a != nil {
