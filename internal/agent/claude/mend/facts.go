@@ -28,6 +28,7 @@ type recordTree struct {
 	saidBefore    map[*node]*node               // earlier copies with the same message and another parent, by the copy that is used; and of what clients do not read
 	saidFirst     map[uint64]*node              // the first record with a message, by the sum of its bytes
 	namers        map[string][]*node            // records by the ids that they name as parent or source
+	aside         bool                          // some record did not hang on what stands in front of it when all were linked
 	rewinders     map[*node]bool                // prompts with which the user went back to an older record
 	openings      map[*node]string              // how prompts without a parent begin
 	marks         []*node                       // of compactions, once they are asked for
@@ -118,7 +119,8 @@ type verdict struct {
 	sentLines, leftLines map[int64]bool
 	summaryAt            *session.Pos // where the compaction stands with which what is sent begins; see summary
 	sentSet              *nodeSet
-	circled              *nodeSet // what is sent of the file as it is, if the way up leads into a circle of parents; otherwise nil
+	counted              *nodeSet // what is sent of the file as it is
+	circled              *nodeSet // the same if the way up leads into a circle of parents; otherwise nil
 	mended               *view    // as the tree was last
 	wordless             bool     // no message is left of the conversation, only records that the client adds by itself
 }

@@ -22,6 +22,7 @@ func (c *Checker) link() {
 	var roots []*node
 	for _, n := range c.nodes {
 		n.join()
+		c.aside = c.aside || n.up != n.front
 		if n.up == nil {
 			roots = append(roots, n)
 		}

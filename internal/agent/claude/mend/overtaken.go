@@ -25,6 +25,9 @@ func (c *Checker) overtaken() {
 }
 
 func (c *Checker) overtakenTurns() {
+	if !c.some.anew && len(c.found) == 0 {
+		return
+	}
 	tip := c.tipOf(c.leaf)
 	mark := markOf(tip)
 	if mark == nil {

@@ -197,7 +197,9 @@ func (c *Checker) endUnread() bool {
 // settle reports what was found. A loss in something that is no longer sent becomes a note.
 func (c *Checker) settle() {
 	c.sentSet = c.sentAfter()
-	_, c.Summary.Items = count(c.sentSet.list)
+	if c.Summary.Items = c.Summary.Seen; len(c.found) > 0 || c.sentNow() != c.counted {
+		_, c.Summary.Items = count(c.sentSet.list)
+	}
 	slices.SortStableFunc(c.found, func(a, b *draft) int { return a.Pos.Compare(b.Pos) })
 	kept := map[*node]bool{} // records that are sent only because a compaction kept them
 	for _, n := range c.sentSet.kept {

@@ -37,6 +37,9 @@ type view struct {
 	session reader.Session
 	find    func(id string) int32 // a record's place in the list
 	numbers int                   // how many records were ever numbered
+	ordered bool                  // a record's place in the list is its number
+	records int                   // those of the main conversation that hold content
+	blocks  int64                 // the content blocks of all that a client may send
 	changes int                   // how often the tree had been changed
 	sent    map[string]*nodeSet   // by the end that a last-prompt record names
 }
@@ -48,9 +51,16 @@ func newView(list []*node, numbers int, up func(i int) int32, find func(id strin
 	v.session.Calls = func(i int) iter.Seq[string] { return list[i].Each(content.BlockCall) }
 	v.session.Outputs = func(i int) iter.Seq[string] { return list[i].Each(content.BlockResult) }
 	for i, n := range list {
-		v.session.Records[i] = reader.Record{
+		r := &v.session.Records[i]
+		*r = reader.Record{
 			When: n.When, Up: up(i), Role: n.readAs(), Side: n.Side, Mute: !n.Sent() || n.Filler, Progress: n.Typ == "progress",
 			Asks: n.Role == content.RoleAssistant && n.Calls(),
+		}
+		if !r.Mute {
+			v.blocks += int64(len(n.Blocks))
+			if !r.Side {
+				v.records++
+			}
 		}
 	}
 	return v
@@ -88,10 +98,24 @@ func (v *view) from(leaf string) *nodeSet {
 }
 
 func (v *view) set(way reader.Way) *nodeSet {
-	sent := &nodeSet{in: make([]bool, v.numbers), round: way.Round, gaps: way.Gaps}
+	sent := &nodeSet{round: way.Round, gaps: way.Gaps}
 	if way.Tip >= 0 {
 		sent.tip = v.list[way.Tip]
 	}
+	if v.ordered && len(way.Kept) == 0 {
+		sent.in = way.On
+	} else {
+		v.enter(sent, way)
+	}
+	if sent.list = v.list; slices.Contains(way.On, false) {
+		sent.list = slices.DeleteFunc(slices.Clone(v.list), func(n *node) bool { return !sent.has(n) })
+	}
+	return sent
+}
+
+// enter enters in a set what is sent.
+func (v *view) enter(sent *nodeSet, way reader.Way) {
+	sent.in = make([]bool, v.numbers)
 	for _, i := range way.Up {
 		sent.in[v.list[i].number] = true
 	}
@@ -103,10 +127,6 @@ func (v *view) set(way reader.Way) *nodeSet {
 	for i, on := range way.On {
 		sent.in[v.list[i].number] = on
 	}
-	if sent.list = v.list; slices.Contains(way.On, false) {
-		sent.list = slices.DeleteFunc(slices.Clone(v.list), func(n *node) bool { return !sent.has(n) })
-	}
-	return sent
 }
 
 // asItIs is the file as the newest client reads it. nodes are all records, as they were before any was removed. whole says whether it can
@@ -125,7 +145,7 @@ func (c *Checker) asItIs(nodes []*node) (v *view, whole bool) {
 		if n == nil {
 			return reader.Missing
 		}
-		return int32(n.number) // none has been removed when they were numbered
+		return int32(n.number)
 	}
 	up := func(i int) int32 {
 		switch id := nodes[i].Parent; {
@@ -139,6 +159,7 @@ func (c *Checker) asItIs(nodes []*node) (v *view, whole bool) {
 	}
 	find := func(id string) int32 { return at(ids.get(id)) }
 	v = newView(nodes, c.numbers, up, find)
+	v.ordered = true // none has been removed when they were numbered
 	v.session.Keeps = func(i int) (list []int32) {
 		for _, k := range nodes[i].Keeps {
 			if list = append(list, find(k.UUID)); list[len(list)-1] < 0 {
@@ -170,9 +191,12 @@ func (c *Checker) seen(nodes []*node) int64 {
 	if sent.round {
 		c.circled = sent
 	}
-	reached, blocks := count(sent.list)
-	c.Summary.Reached, c.Summary.Holding = reached, reached
-	if len(sent.list) < len(nodes) || len(c.nodes) < len(nodes) { // else all are sent, and none is a copy
+	c.counted, c.Summary.Reached, c.Summary.Holding = sent, v.records, v.records
+	blocks := v.blocks
+	if len(sent.list) < len(nodes) {
+		c.Summary.Reached, blocks = count(sent.list)
+	}
+	if len(c.nodes) < len(nodes) { // without copies
 		c.Summary.Holding, _ = count(c.nodes)
 	}
 	return blocks

@@ -198,6 +198,9 @@ func (c *Checker) laterParents(cut []*node) {
 // file with very many it leaves all to what mends branches: each costs the length of the session, and the next pass would find more.
 func (c *Checker) olderParents() {
 	c.overMarks()
+	if !c.aside && len(c.found) == 0 {
+		return
+	}
 	var answers []*node
 	for _, n := range c.nodes {
 		if n.up == n.front || !n.besideFront() {
