@@ -26,23 +26,25 @@ func (s Span) In() jsonl.Span { return jsonl.Span{Start: int(s.start), End: int(
 
 // Place is where a record is in the file.
 type Place struct {
-	line, Offset, size int64
-	part               int32
+	line, Offset int64
+	size, part   int32 // no record is longer than fits
 }
 
 // PlaceOf is where a finding's record is.
-func PlaceOf(r finding.Ref) Place { return Place{r.Pos.Line, r.Offset, r.Size, r.Pos.Part} }
+func PlaceOf(r finding.Ref) Place { return Place{r.Pos.Line, r.Offset, int32(r.Size), r.Pos.Part} }
 
 // Set is PlaceOf of a record in hand, without a value that is put together first (see finding.Ref.Set).
 func (p *Place) Set(rec *session.Record) {
-	p.line, p.Offset, p.size, p.part = rec.Pos.Line, rec.Offset, rec.Size, rec.Pos.Part
+	p.line, p.Offset, p.size, p.part = rec.Pos.Line, rec.Offset, int32(rec.Size), rec.Pos.Part
 }
 
 // Pos is the record's line, and which of its records it is.
 func (p *Place) Pos() session.Pos { return session.Pos{Line: p.line, Part: p.part} }
 
 // Ref is the place as findings name it.
-func (p *Place) Ref() finding.Ref { return finding.Ref{Pos: p.Pos(), Offset: p.Offset, Size: p.size} }
+func (p *Place) Ref() finding.Ref {
+	return finding.Ref{Pos: p.Pos(), Offset: p.Offset, Size: int64(p.size)}
+}
 
 // Kind are the short texts of a record that many records have in common.
 type Kind struct {

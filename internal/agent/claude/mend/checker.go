@@ -103,7 +103,7 @@ func (c *Checker) treeRecord(rec *session.Record) {
 	}
 	n := c.nodeOf(rec)
 	n.Side = n.Side && !c.opts.SubAgent
-	n.index, n.number = len(c.nodes), c.numbers
+	n.index, n.number = len(c.nodes), int32(c.numbers)
 	c.numbers++
 	c.answering.take(n, rec)
 	c.some.note(n)
@@ -171,7 +171,7 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		leaf := c.reader.Keeper.As(c.prior().UUID, rec, format.FieldLeaf)
 		if leaf != "" && !zeros(leaf) {
 			c.leaf, c.leafAt = leaf, finding.RefOf(rec)
-			c.ends = append(format.Doubled(c.ends), namedEnd{leaf, rec.Pos, c.leafAt, of})
+			c.ends = append(format.Doubled(c.ends), namedEnd{leaf, c.leafAt, of})
 		}
 		if string(format.Text(rec, format.FieldHist)) == chosenMark {
 			c.choice = choice{leaf: format.Decoded(rec, format.FieldLeaf), at: rec.Pos}

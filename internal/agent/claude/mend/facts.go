@@ -135,10 +135,8 @@ type Summary struct {
 
 // namedEnd is a leaf that a last-prompt record has named.
 type namedEnd struct {
-	leaf string
-	at   session.Pos
-	ref  finding.Ref
-
+	leaf    string
+	ref     finding.Ref
 	session string
 }
 
@@ -153,7 +151,7 @@ func (s *sideRecords) endedAt(leaf string) (session.Pos, bool) {
 	if s.endMap == nil {
 		s.endMap = make(map[string]session.Pos, len(s.ends))
 		for _, e := range slices.Backward(s.ends) {
-			s.endMap[e.leaf] = e.at
+			s.endMap[e.leaf] = e.ref.Pos
 		}
 	}
 	at, ok := s.endMap[leaf]

@@ -5,18 +5,18 @@ import (
 	"slices"
 
 	"github.com/hist-cli/hist/internal/agent/claude/content"
-	"github.com/hist-cli/hist/internal/agent/claude/format"
 )
 
 // idSet is a set of ids, kept as 64-bit hashes: a map of the ids would take four times the memory, and a session has as many
 // ids as records. Collisions are not handled; none has been seen. Ids are entered once something is asked, so that their cache misses
 // overlap, and the table need not grow.
 type idSet struct {
-	slots   []uint64 // a power of two of them; 0 where none is
-	count   int      // of those in the slots
-	waiting []uint64 // to be entered
-	twice   bool     // an id was added a second time
-	asked   uint64   // the last id asked for since one was entered, and the answer
+	slots   []uint64   // a power of two of them; 0 where none is
+	count   int        // of those in the slots
+	waiting [][]uint64 // to be entered
+	waits   int        // how many
+	twice   bool       // an id was added a second time
+	asked   uint64     // the last id asked for since one was entered, and the answer
 	found   bool
 }
 
@@ -54,31 +54,38 @@ func (s *idSet) size() int {
 	return s.count
 }
 
-func (s *idSet) add(id string) { s.waiting = append(format.Doubled(s.waiting), sumOf(id)) }
+func (s *idSet) add(id string) {
+	if s.waits == len(s.waiting)*waitAtOnce {
+		s.waiting = append(s.waiting, make([]uint64, waitAtOnce))
+	}
+	s.waiting[s.waits/waitAtOnce][s.waits%waitAtOnce] = sumOf(id)
+	s.waits++
+}
+
+// waitAtOnce is for how many ids that wait memory is allocated at a time.
+const waitAtOnce = 128
 
 // enter enters the waiting ids.
 func (s *idSet) enter() {
-	if len(s.waiting) == 0 {
+	if s.waits == 0 {
 		return
 	}
 	s.asked = 0
-	s.reserve(s.count + len(s.waiting))
-	for _, sum := range s.waiting {
-		at := s.slot(sum)
-		if *at != 0 {
-			s.twice = true
-			continue
+	s.reserve(s.count + s.waits)
+	for _, some := range s.waiting {
+		for _, sum := range some[:min(s.waits, waitAtOnce)] {
+			if at := s.slot(sum); *at == 0 {
+				*at = sum
+				s.count++
+			} else {
+				s.twice = true
+			}
 		}
-		*at = sum
-		s.count++
+		s.waits -= min(s.waits, waitAtOnce)
 	}
-	if s.waiting = s.waiting[:0]; cap(s.waiting) > mayWait {
-		s.waiting = nil
-	}
+	clear(s.waiting[1:])
+	s.waiting = s.waiting[:1]
 }
-
-// mayWait is for how many ids memory is kept that may wait once more.
-const mayWait = 64
 
 // reserve makes room for a number of ids.
 func (s *idSet) reserve(ids int) {
@@ -111,8 +118,8 @@ const nearby = 16
 
 // apart sets the records, whose ids were added as they were read, and says whether each has an id of its own.
 func (r *recordIDs) apart(nodes []*node) bool {
-	if r.nodes = nodes; len(r.set.waiting) != len(nodes) { // some were removed
-		r.set.waiting = r.set.waiting[:0]
+	if r.nodes = nodes; r.set.waits != len(nodes) { // some were removed
+		r.set = idSet{}
 		for _, n := range nodes {
 			r.set.add(n.UUID)
 		}

@@ -15,10 +15,10 @@ type node struct {
 	siblings
 	grafts
 	layout
-	index  int // among all nodes, in the order of the file
-	number int // unique among all records, those that hist added included
+	index int // among all nodes, in the order of the file
 	format.Place
 
+	number     int32 // unique among all records, those that hist added included
 	many       int32 // how many records hang on it
 	retold     bool  // the client wrote it before with the same id and time: 1.0.17 repeats what it says about commands
 	mended     bool  // the client can't read the line as it is
@@ -43,7 +43,7 @@ type nodeReader struct {
 }
 
 // nodesAtOnce is for how many nodes, at most, memory is allocated at a time: as many as fill one of the sizes in which Go allocates.
-const nodesAtOnce = 83
+const nodesAtOnce = 87
 
 func (r *nodeReader) read(rec *session.Record) *node {
 	if r.before == nil {

@@ -211,7 +211,7 @@ func (c *Checker) insert(d *draft, m format.Made, beside *node, op finding.Op) *
 
 // grow adds a record that is not in the file to the tree, as a child of its parent.
 func (c *Checker) grow(n *node) {
-	n.number = c.numbers
+	n.number = int32(c.numbers)
 	c.numbers++
 	c.changes++
 	n.join()

@@ -209,7 +209,7 @@ func (c *Checker) withoutStrangers(gone map[string]*node, d *draft) {
 		if gone[e.leaf] == nil {
 			return false
 		}
-		d.Edits = append(d.Edits, finding.Edit{At: e.at, Op: finding.Remove})
+		d.Edits = append(d.Edits, finding.Edit{At: e.ref.Pos, Op: finding.Remove})
 		return true
 	})
 	if gone[c.leaf] != nil {

@@ -22,7 +22,7 @@ type nodeSet struct {
 	gaps  bool    // some record's parent is missing, or comes later
 }
 
-func (s *nodeSet) has(n *node) bool { return n != nil && n.number < len(s.in) && s.in[n.number] }
+func (s *nodeSet) has(n *node) bool { return n != nil && int(n.number) < len(s.in) && s.in[n.number] }
 
 func (s *nodeSet) add(n *node) {
 	if !s.in[n.number] {
@@ -145,7 +145,7 @@ func (c *Checker) asItIs(nodes []*node) (v *view, whole bool) {
 		if n == nil {
 			return reader.Missing
 		}
-		return int32(n.number)
+		return n.number
 	}
 	up := func(i int) int32 {
 		switch id := nodes[i].Parent; {
