@@ -13,19 +13,9 @@ import (
 
 // link finds the parent of every record, and reports the records that name a wrong one or none.
 func (c *Checker) link() {
-	c.tie()
-	later := c.cutLater()
+	roots := c.tie()
 	if c.parentsBehind { // else every way up has an end
-		c.cycles()
-	}
-	c.laterParents(later)
-	var roots []*node
-	for _, n := range c.nodes {
-		n.join()
-		c.aside = c.aside || n.up != n.front
-		if n.up == nil {
-			roots = append(roots, n)
-		}
+		roots = c.untangle()
 	}
 	c.linked = true
 	c.linkRoots(roots)
@@ -145,9 +135,26 @@ func (c *Checker) parentOf(i int) *node {
 	return p
 }
 
+// untangle cuts off records that name a later one as their parent, and then has all join their parents' children anew.
+func (c *Checker) untangle() (roots []*node) {
+	for _, n := range c.nodes {
+		n.siblings, n.many = siblings{}, 0
+	}
+	later := c.cutLater()
+	c.cycles()
+	c.laterParents(later)
+	for _, n := range c.nodes {
+		if n.join(); n.up == nil {
+			roots = append(roots, n)
+		}
+	}
+	c.aside = true
+	return roots
+}
+
 // tie finds, for each record, the one that it names as its parent, and the one before it in the file that belongs to the same
-// conversation.
-func (c *Checker) tie() {
+// conversation. roots are those without a parent.
+func (c *Checker) tie() (roots []*node) {
 	var last [2]*node
 	for i, n := range c.nodes {
 		if n.Role != content.RoleBoundary { // what is sent begins there, whatever damage makes it name
@@ -163,7 +170,12 @@ func (c *Checker) tie() {
 			of = &last[1]
 		}
 		n.front, n.beyond, *of = *of, *of, n
+		if c.aside = c.aside || n.up != n.front; n.up == nil {
+			roots = append(roots, n)
+		}
+		n.join()
 	}
+	return roots
 }
 
 // times are the records of the main conversation, sorted by their times.

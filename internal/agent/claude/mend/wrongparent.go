@@ -89,9 +89,6 @@ const maxLater = 100
 // above its parent, too. A prompt may have been moved behind a compaction that another client made meanwhile, but nothing that
 // was compacted may; nor may the prompt with which the session begins hang on its own answer.
 func (c *Checker) cutLater() (cut []*node) {
-	if !c.parentsBehind {
-		return nil
-	}
 	past := c.pastTheirMarks()
 	tried := 0
 	for _, n := range c.nodes {
