@@ -58,14 +58,24 @@ type Kind struct {
 // Vocabulary stores the words of the newest kinds of records, so that each is kept only once.
 type Vocabulary struct {
 	kinds  [16]*Kind
+	next   [16]int // the kind that came last behind each of them
+	last   int     // that of the newest record
 	oldest int
 }
 
 // Of are the words of a record.
 func (v *Vocabulary) Of(rec *session.Record) *Kind {
 	typ, version, attachment, stop, id := Text(rec, FieldType), Text(rec, FieldVersion), Text(rec, FieldAttachment), Text(rec, FieldStopReason), Text(rec, FieldSession)
-	for _, w := range v.kinds {
-		if w != nil && w.Typ == string(typ) && w.Stop == string(stop) && w.Attachment == string(attachment) && w.Version == string(version) && w.Session == string(id) {
+	is := func(w *Kind) bool {
+		return w != nil && w.Typ == string(typ) && w.Stop == string(stop) && w.Attachment == string(attachment) && w.Version == string(version) && w.Session == string(id)
+	}
+	if next := v.next[v.last]; is(v.kinds[next]) {
+		v.last = next
+		return v.kinds[next]
+	}
+	for i, w := range v.kinds {
+		if is(w) {
+			v.next[v.last], v.last = i, i
 			return w
 		}
 	}

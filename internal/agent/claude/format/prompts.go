@@ -38,16 +38,15 @@ func AsksNothing(content []byte) bool {
 		return true
 	}
 	const front = len(`[{"type":"text","text":`)
-	for i := 0; ; i++ {
-		next := bytes.IndexByte(content[i:max(i, min(len(content), front+1))], '"')
-		if next < 0 {
-			return false
+	for i := range min(len(content)-1, front+1) {
+		if content[i] != '"' || strings.IndexByte("[</", content[i+1]) < 0 {
+			continue
 		}
-		i += next
-		if rest := content[i:]; len(rest) > 1 && strings.IndexByte("[</", rest[1]) >= 0 && slices.ContainsFunc(ownWords, func(w []byte) bool { return bytes.HasPrefix(rest, w) }) {
+		if slices.ContainsFunc(ownWords, func(w []byte) bool { return bytes.HasPrefix(content[i:], w) }) {
 			return true
 		}
 	}
+	return false
 }
 
 // asks says whether a message's content waits for an answer: a prompt does, and so does a command that stands for one, which names its

@@ -177,7 +177,10 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 			c.choice = choice{leaf: format.Decoded(rec, format.FieldLeaf), at: rec.Pos}
 		}
 		if len(format.Text(rec, format.FieldLastPrompt)) > 0 && !evidence.Shortened(format.Field(rec, format.FieldLastPrompt)) {
-			c.echoes = append(format.Doubled(c.echoes), evidence.Echo{Told: string(format.Field(rec, format.FieldLastPrompt)), Quoted: true, Source: "the last-prompt record of this file", At: rec.Pos, Late: true, Last: true, Leaf: leaf, Session: of})
+			c.echoes = append(format.Doubled(c.echoes), evidence.Echo{})
+			e := &c.echoes[len(c.echoes)-1] // written where it stays, as there are many
+			e.Told, e.Source, e.Leaf, e.Session, e.At = string(format.Field(rec, format.FieldLastPrompt)), "the last-prompt record of this file", leaf, of, rec.Pos
+			e.Quoted, e.Late, e.Last = true, true, true
 		}
 	case "ai-title":
 		c.named = true
