@@ -49,7 +49,7 @@ func (c *Checker) noteGarbled(rec *session.Record, n *node) {
 	switch {
 	case len(n.Blocks) != 1:
 		return
-	case n.IsPrompt() && raw[0] == '"':
+	case n.IsPrompt() && format.Begins(raw, '"'):
 		g.at = finding.Cut{Start: n.Blocks[0].Span.From(), End: n.Blocks[0].Span.To()}
 	case rec.Holed > 0 && n.Role == content.RoleResult:
 		span := rec.Spans[format.FieldBlockContent]
