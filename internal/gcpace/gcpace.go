@@ -19,7 +19,7 @@ import (
 const (
 	Garbage  = 16 << 20
 	Most     = 32 << 20
-	Unlikely = 64 << 20
+	Unlikely = 48 << 20
 )
 
 // Set takes effect once, however often it is called.

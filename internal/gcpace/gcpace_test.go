@@ -10,7 +10,7 @@ func TestPercent(t *testing.T) {
 			t.Errorf("%d MiB in use: %d %%, want %d", live>>20, got, want)
 		}
 	}
-	for live, want := range map[uint64]int{1: 400, 16 << 20: 400, 32 << 20: 200, 64 << 20: 100, 128 << 20: 50, 1 << 40: 10} {
+	for live, want := range map[uint64]int{1: 400, 8 << 20: 400, 16 << 20: 300, 32 << 20: 150, 64 << 20: 75, 1 << 40: 10} {
 		if got := percent(live, true); got != want {
 			t.Errorf("%d MiB in use, and no garbage: %d %%, want %d", live>>20, got, want)
 		}
