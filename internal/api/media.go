@@ -8,7 +8,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/hist-cli/hist/internal/image"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -93,8 +92,8 @@ func (l *locator) picture(it *session.Item) (Fault, bool) {
 
 // unfit is what is wrong with an image or a document, "" if nothing is known to be.
 func unfit(url string, isDocument bool) string {
-	corrupt := image.Corrupt([]byte(url))
-	switch verdict := image.Check([]byte(url)); {
+	corrupt := CorruptImage([]byte(url))
+	switch verdict := CheckImage([]byte(url)); {
 	case isDocument:
 		return corrupt
 	case corrupt != "":

@@ -11,7 +11,6 @@ import (
 	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
-	"github.com/hist-cli/hist/internal/image"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -375,8 +374,8 @@ func (c *checker) strangers() {
 }
 
 // checked is what can be read of an image.
-func checked(b gjson.Result) image.Verdict {
-	return image.Check([]byte("data:" + b.Get("mimeType").String() + ";base64," + b.Get("data").String()))
+func checked(b gjson.Result) api.ImageVerdict {
+	return api.CheckImage([]byte("data:" + b.Get("mimeType").String() + ";base64," + b.Get("data").String()))
 }
 
 // soundImage says whether a block is an image that the API takes.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/finding"
-	"github.com/hist-cli/hist/internal/image"
 )
 
 // pdfHead is how many bytes of a PDF may stand in front of its header.
@@ -38,7 +38,7 @@ func pdfProblem(data gjson.Result) string {
 	if data.Type != gjson.String || text == "" {
 		return "it is empty"
 	}
-	if image.NotBase64([]byte(text)) {
+	if api.NotBase64([]byte(text)) {
 		return "its data is no base64"
 	}
 	head := text[:min(len(text), base64.StdEncoding.EncodedLen(pdfHead))]

@@ -16,7 +16,6 @@ import (
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/finding"
-	"github.com/hist-cli/hist/internal/image"
 	"github.com/hist-cli/hist/internal/jsonl"
 )
 
@@ -148,7 +147,7 @@ func judge(media, data string) (problem string, short bool) {
 	case len(data) > maxImage:
 		return "it is over 5 MB", false
 	}
-	v := image.Check([]byte("data:" + media + ";base64," + data))
+	v := api.CheckImage([]byte("data:" + media + ";base64," + data))
 	switch {
 	case v.Real == "" && v.Fault != "":
 		return v.Fault, false
@@ -170,7 +169,7 @@ func realType(data string) string {
 	if data == "" {
 		return ""
 	}
-	return image.Check([]byte("data:image/png;base64," + data)).Real
+	return api.CheckImage([]byte("data:image/png;base64," + data)).Real
 }
 
 // dimensions reads an image's size from its header, 0 for WebP and for what has none.

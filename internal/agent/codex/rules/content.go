@@ -10,7 +10,6 @@ import (
 	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
-	"github.com/hist-cli/hist/internal/image"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -112,21 +111,21 @@ func (c *itemChecker) imagesIn(it item, part jsonl.Span) {
 // image looks at one image.
 func (c *itemChecker) image(im placedImage) {
 	url := im.Raw[im.start:im.end]
-	v := image.Check(url)
+	v := api.CheckImage(url)
 	// Data with an escape in it is not base64 as it stands, so a good image need not be searched for one.
-	if head, _, _ := bytes.Cut(url, []byte(",")); v.Fault != "" || v.Place != image.Inline || bytes.IndexByte(head, '\\') >= 0 {
+	if head, _, _ := bytes.Cut(url, []byte(",")); v.Fault != "" || v.Place != api.Inline || bytes.IndexByte(head, '\\') >= 0 {
 		if bytes.IndexByte(url, '\\') >= 0 {
 			url, _ = jsonl.AppendUnquoted(nil, im.Raw[im.start-1:im.end+1])
-			v = image.Check(url)
+			v = api.CheckImage(url)
 		}
 	}
 	old := c.run.olderThan(145)
 	switch {
-	case v.Place == image.Web && !old:
+	case v.Place == api.Web && !old:
 		f := im.finding(ruleBadImage, finding.NoFix, im.key, "an image on the web: the client leaves it out")
 		f.Impact = finding.Notes
 		c.run.Report(f)
-	case v.Place == image.Nowhere:
+	case v.Place == api.Nowhere:
 		c.badImage(im, v, finding.Rejects, "the API refuses the request")
 	case v.Fault != "" && old:
 		c.badImage(im, v, finding.Rejects, "the API refuses the request")
@@ -139,7 +138,7 @@ func (c *itemChecker) image(im placedImage) {
 }
 
 // label checks what the address of a good image says about it, for clients that pass that on.
-func (c *itemChecker) label(im placedImage, v image.Verdict) {
+func (c *itemChecker) label(im placedImage, v api.ImageVerdict) {
 	var message string
 	impact := finding.Notes
 	switch {
@@ -161,7 +160,7 @@ func (c *itemChecker) label(im placedImage, v image.Verdict) {
 }
 
 // badImage reports an image that can't be read.
-func (c *itemChecker) badImage(im placedImage, v image.Verdict, impact finding.Impact, then string) {
+func (c *itemChecker) badImage(im placedImage, v api.ImageVerdict, impact finding.Impact, then string) {
 	f := im.finding(ruleBadImage, finding.NoFix, im.key, fmt.Sprintf("an image that can't be read (%s): %s", v.Fault, then))
 	f.Impact = impact
 	if start, end, ok := session.ObjectAround(im.Raw, im.from, im.key); ok {

@@ -1,6 +1,4 @@
-// Package image checks the images of prompts and outputs without decoding them. In: the URL of an image, inline or not. Out:
-// what is wrong with it, if anything. It reads the data once and decodes no pixel.
-package image
+package api
 
 import (
 	"bytes"
@@ -9,49 +7,49 @@ import (
 	"strings"
 )
 
-// prefix begins the URL of an inline image.
-const prefix = "data:"
+// dataURL begins the URL of an inline image.
+const dataURL = "data:"
 
-// maxHead is how much of the part before the data is read, in bytes.
-const maxHead = 100
+// maxImageHead is how much of the part before the data is read, in bytes.
+const maxImageHead = 100
 
-// maxBytes is how many bytes the images of one request may have (OpenAI's guide to image input: 50 MB per request).
-const maxBytes = 50 << 20
+// maxImages is how many bytes the images of one request may have (OpenAI's guide to image input: 50 MB per request).
+const maxImages = 50 << 20
 
-// Verdict is what is known of an image.
-type Verdict struct {
+// ImageVerdict is what is known of an image.
+type ImageVerdict struct {
 	// Fault says in words why nobody can read it; "" if it can be read.
 	Fault string
 	// Place says where it is.
-	Place Place
+	Place ImagePlace
 	// Declared is the type that its URL names, and Real the type by its first bytes, both like "png"; "" if unknown.
 	Declared, Real string
 	// Plain says that the URL has the form data:image/TYPE;base64,DATA with the type in lower case and nothing else.
 	Plain bool
 }
 
-// Place is where an image is.
-type Place uint8
+// ImagePlace is where an image is.
+type ImagePlace uint8
 
 // The places.
 const (
-	Inline  Place = iota // in a data: URL
-	Web                  // at http: or https:
-	Nowhere              // any other URL
+	Inline  ImagePlace = iota // in a data: URL
+	Web                       // at http: or https:
+	Nowhere                   // any other URL
 )
 
-// Check checks the URL of an image. Codex's clients from 0.145 on look only at the data, which must be complete (but a JPEG may be
+// CheckImage checks the URL of an image. Codex's clients from 0.145 on look only at the data, which must be complete (but a JPEG may be
 // truncated); older ones pass the URL on, and the model API also looks at the type that it names. Measured with 0.79.0,
 // 0.114.0, 0.145.0 and 0.169.0.
-func Check(url []byte) Verdict {
-	if len(url) < len(prefix) || !bytes.EqualFold(url[:len(prefix)], []byte(prefix)) {
-		return elsewhere(url)
+func CheckImage(url []byte) ImageVerdict {
+	if len(url) < len(dataURL) || !bytes.EqualFold(url[:len(dataURL)], []byte(dataURL)) {
+		return imageElsewhere(url)
 	}
-	head, data, ok := bytes.Cut(url[len(prefix):], []byte(","))
-	head = head[:min(len(head), maxHead)]
+	head, data, ok := bytes.Cut(url[len(dataURL):], []byte(","))
+	head = head[:min(len(head), maxImageHead)]
 	kind, parameters, _ := strings.Cut(string(head), ";")
 	declared, isImage := strings.CutPrefix(strings.ToLower(kind), "image/")
-	v := Verdict{Declared: declared, Plain: isImage && declared != "" && string(head) == "image/"+declared+";base64"}
+	v := ImageVerdict{Declared: declared, Plain: isImage && declared != "" && string(head) == "image/"+declared+";base64"}
 	switch {
 	case !ok:
 		v.Fault = "it has no data"
@@ -59,7 +57,7 @@ func Check(url []byte) Verdict {
 		v.Fault = "its data is not base64"
 	case len(data) == 0:
 		v.Fault = "it is empty"
-	case len(data)/4*3 > maxBytes:
+	case len(data)/4*3 > maxImages:
 		v.Fault = "it is over 50 MB, which is all that a request may hold"
 	case NotBase64(data):
 		v.Fault = "its data does not decode"
@@ -69,13 +67,13 @@ func Check(url []byte) Verdict {
 	return v
 }
 
-func elsewhere(url []byte) Verdict {
+func imageElsewhere(url []byte) ImageVerdict {
 	scheme, _, _ := strings.Cut(string(url[:min(len(url), 8)]), "://")
 	switch strings.ToLower(scheme) {
 	case "http", "https":
-		return Verdict{Place: Web}
+		return ImageVerdict{Place: Web}
 	}
-	return Verdict{Place: Nowhere, Fault: "its address is neither data nor one of the web"}
+	return ImageVerdict{Place: Nowhere, Fault: "its address is neither data nor one of the web"}
 }
 
 // isBase64 says whether base64 is among the parameters of a data: URL.

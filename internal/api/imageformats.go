@@ -1,13 +1,13 @@
-package image
+package api
 
 import (
 	"bytes"
 	"encoding/binary"
 )
 
-// formats are the image formats that the model API accepts (OpenAI's documentation of image input: PNG, JPEG, WebP and GIF),
+// imageFormats are those that the model API accepts (OpenAI's documentation of image input: PNG, JPEG, WebP and GIF),
 // how their files begin, and how to find out whether a file is complete.
-var formats = []struct {
+var imageFormats = []struct {
 	name  string
 	magic string
 	at    int // offset of the magic, in bytes
@@ -22,7 +22,7 @@ var formats = []struct {
 // look returns the type of an image by its first bytes, and in words why it can't be read.
 func (d bytesOf) look() (real, fault string) {
 	head := d.at(0, 16)
-	for _, f := range formats {
+	for _, f := range imageFormats {
 		if len(head) >= f.at && bytes.HasPrefix(head[f.at:], []byte(f.magic)) {
 			if !f.whole(d) {
 				return f.name, "it is cut short"

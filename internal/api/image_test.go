@@ -1,4 +1,4 @@
-package image
+package api
 
 import (
 	"bytes"
@@ -42,12 +42,12 @@ func pictures(t testing.TB) map[string]string {
 func TestWhole(t *testing.T) {
 	for kind, raw := range pictures(t) {
 		for _, whole := range []string{raw, raw + "more"} {
-			if v := Check([]byte(url(kind, whole))); v != (Verdict{Declared: kind, Real: kind, Plain: true}) {
+			if v := CheckImage([]byte(url(kind, whole))); v != (ImageVerdict{Declared: kind, Real: kind, Plain: true}) {
 				t.Errorf("%s: %+v", kind, v)
 			}
 		}
 		for n := 16; n < len(raw); n += 1 + len(raw)/100 {
-			v := Check([]byte(url(kind, raw[:n])))
+			v := CheckImage([]byte(url(kind, raw[:n])))
 			if kind == "gif" && n == len(raw)-1 {
 				continue // the picture is there
 			}
@@ -64,34 +64,34 @@ func TestCheck(t *testing.T) {
 	data := base64.StdEncoding.EncodeToString([]byte(picture))
 	for _, c := range []struct {
 		url  string
-		want Verdict
+		want ImageVerdict
 	}{
-		{url("jpeg", picture), Verdict{Declared: "jpeg", Real: "png", Plain: true}},
-		{"data:application/octet-stream;base64," + data, Verdict{Declared: "application/octet-stream", Real: "png"}},
-		{"data:;base64," + data, Verdict{Real: "png"}},
-		{"data:image/;base64," + data, Verdict{Real: "png"}},
-		{"DATA:Image/PNG;BASE64," + data, Verdict{Declared: "png", Real: "png"}},
-		{"data:image/png;charset=utf-8;base64," + data, Verdict{Declared: "png", Real: "png"}},
-		{"data:image/png;base64;charset=utf-8," + data, Verdict{Declared: "png", Real: "png"}},
-		{"https://example.com/a.png", Verdict{Place: Web}},
-		{"HTTP://example.com/a.png", Verdict{Place: Web}},
-		{"", Verdict{Place: Nowhere, Fault: "its address is neither data nor one of the web"}},
-		{"/tmp/x.png", Verdict{Place: Nowhere, Fault: "its address is neither data nor one of the web"}},
-		{" " + url("png", picture), Verdict{Place: Nowhere, Fault: "its address is neither data nor one of the web"}},
-		{url("png", ""), Verdict{Declared: "png", Plain: true, Fault: "it is empty"}},
-		{url("bmp", "BM"+strings.Repeat("x", 40)), Verdict{Declared: "bmp", Plain: true, Fault: "its data is no PNG, JPEG, GIF or WebP"}},
-		{"data:image/png;base64", Verdict{Declared: "png", Plain: true, Fault: "it has no data"}},
-		{"data:image/png," + data, Verdict{Declared: "png", Fault: "its data is not base64"}},
-		{"data:image/png; base64," + data, Verdict{Declared: "png", Fault: "its data is not base64"}},
-		{"data:image/png;base64," + data[:41], Verdict{Declared: "png", Plain: true, Fault: "its data does not decode"}},
-		{"data:image/png;base64, " + data, Verdict{Declared: "png", Plain: true, Fault: "its data does not decode"}},
-		{"data:image/png;base64," + data[:40] + "\n" + data[40:], Verdict{Declared: "png", Plain: true, Fault: "its data does not decode"}},
-		{"data:image/png;base64," + strings.ReplaceAll(data, "+", "-"), Verdict{Declared: "png", Plain: true, Fault: "its data does not decode"}},
-		{"data:image/png;base64,====", Verdict{Declared: "png", Plain: true, Fault: "its data does not decode"}},
-		{"data:image/png;base64,iVBO", Verdict{Declared: "png", Plain: true, Fault: "its data is no PNG, JPEG, GIF or WebP"}},
-		{url("png", picture+strings.Repeat("x", 50<<20)), Verdict{Declared: "png", Plain: true, Fault: "it is over 50 MB, which is all that a request may hold"}},
+		{url("jpeg", picture), ImageVerdict{Declared: "jpeg", Real: "png", Plain: true}},
+		{"data:application/octet-stream;base64," + data, ImageVerdict{Declared: "application/octet-stream", Real: "png"}},
+		{"data:;base64," + data, ImageVerdict{Real: "png"}},
+		{"data:image/;base64," + data, ImageVerdict{Real: "png"}},
+		{"DATA:Image/PNG;BASE64," + data, ImageVerdict{Declared: "png", Real: "png"}},
+		{"data:image/png;charset=utf-8;base64," + data, ImageVerdict{Declared: "png", Real: "png"}},
+		{"data:image/png;base64;charset=utf-8," + data, ImageVerdict{Declared: "png", Real: "png"}},
+		{"https://example.com/a.png", ImageVerdict{Place: Web}},
+		{"HTTP://example.com/a.png", ImageVerdict{Place: Web}},
+		{"", ImageVerdict{Place: Nowhere, Fault: "its address is neither data nor one of the web"}},
+		{"/tmp/x.png", ImageVerdict{Place: Nowhere, Fault: "its address is neither data nor one of the web"}},
+		{" " + url("png", picture), ImageVerdict{Place: Nowhere, Fault: "its address is neither data nor one of the web"}},
+		{url("png", ""), ImageVerdict{Declared: "png", Plain: true, Fault: "it is empty"}},
+		{url("bmp", "BM"+strings.Repeat("x", 40)), ImageVerdict{Declared: "bmp", Plain: true, Fault: "its data is no PNG, JPEG, GIF or WebP"}},
+		{"data:image/png;base64", ImageVerdict{Declared: "png", Plain: true, Fault: "it has no data"}},
+		{"data:image/png," + data, ImageVerdict{Declared: "png", Fault: "its data is not base64"}},
+		{"data:image/png; base64," + data, ImageVerdict{Declared: "png", Fault: "its data is not base64"}},
+		{"data:image/png;base64," + data[:41], ImageVerdict{Declared: "png", Plain: true, Fault: "its data does not decode"}},
+		{"data:image/png;base64, " + data, ImageVerdict{Declared: "png", Plain: true, Fault: "its data does not decode"}},
+		{"data:image/png;base64," + data[:40] + "\n" + data[40:], ImageVerdict{Declared: "png", Plain: true, Fault: "its data does not decode"}},
+		{"data:image/png;base64," + strings.ReplaceAll(data, "+", "-"), ImageVerdict{Declared: "png", Plain: true, Fault: "its data does not decode"}},
+		{"data:image/png;base64,====", ImageVerdict{Declared: "png", Plain: true, Fault: "its data does not decode"}},
+		{"data:image/png;base64,iVBO", ImageVerdict{Declared: "png", Plain: true, Fault: "its data is no PNG, JPEG, GIF or WebP"}},
+		{url("png", picture+strings.Repeat("x", 50<<20)), ImageVerdict{Declared: "png", Plain: true, Fault: "it is over 50 MB, which is all that a request may hold"}},
 	} {
-		if got := Check([]byte(c.url)); got != c.want {
+		if got := CheckImage([]byte(c.url)); got != c.want {
 			t.Errorf("%.60s:\n%+v, want\n%+v", c.url, got, c.want)
 		}
 	}
@@ -103,7 +103,7 @@ func FuzzCheck(f *testing.F) {
 	}
 	f.Add("data:image/")
 	f.Fuzz(func(t *testing.T, s string) {
-		v := Check([]byte(s))
+		v := CheckImage([]byte(s))
 		_, data, _ := strings.Cut(s, ",")
 		raw, err := base64.StdEncoding.DecodeString(data)
 		if v.Fault != "" || v.Place != Inline {
@@ -133,7 +133,7 @@ func TestLargeData(t *testing.T) {
 	}
 }
 
-// TestCorrupt: what an API may refuse of an image or a PDF that Check takes.
+// TestCorrupt: what an API may refuse of an image or a PDF that CheckImage takes.
 func TestCorrupt(t *testing.T) {
 	png := pictures(t)["png"]
 	pdf := "%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"
@@ -145,7 +145,7 @@ func TestCorrupt(t *testing.T) {
 		strings.Replace(pdf, "/Root", "/Encrypt 2 0 R/Root", 1): "it is encrypted",
 		"GIF89a": "",
 	} {
-		if got := Corrupt([]byte(url("image/png", raw))); got != want {
+		if got := CorruptImage([]byte(url("image/png", raw))); got != want {
 			t.Errorf("%q: %q, want %q", raw, got, want)
 		}
 	}

@@ -1,9 +1,9 @@
-package image
+package api
 
 import "golang.org/x/sys/cpu"
 
-// wide says whether the processor looks at 32 bytes at a time. In a test it can be switched off.
-var wide = cpu.X86.HasAVX2
+// wideDigits says whether the processor looks at 32 bytes at a time. In a test it can be switched off.
+var wideDigits = cpu.X86.HasAVX2
 
 // passDigits passes blocks of 64 bytes in which there are only base64 digits.
 //

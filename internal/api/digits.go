@@ -1,12 +1,12 @@
-package image
+package api
 
-// maxWide is how many blocks are looked at in one piece: the scheduler can't stop a goroutine in between.
-const maxWide = 1 << 12
+// maxDigitBlocks is how many blocks are looked at in one piece: the scheduler can't stop a goroutine in between.
+const maxDigitBlocks = 1 << 12
 
 // hasNonDigit says whether there is a byte that is not a base64 digit.
 func hasNonDigit(body []byte) bool {
-	for wide && len(body) >= 64 {
-		blocks := min(len(body)/64, maxWide)
+	for wideDigits && len(body) >= 64 {
+		blocks := min(len(body)/64, maxDigitBlocks)
 		n := passDigits(&body[0], blocks)
 		if body = body[n:]; n < 64*blocks {
 			return true
