@@ -10,9 +10,9 @@ import (
 // pdfEdge is how many bytes of a PDF may stand in front of its first mark, and behind its last one.
 const pdfEdge = 1024
 
-// CorruptImage says what is wrong inside of the image or the PDF of a data: URL, "" if nothing is seen. Whether an API minds is only known once
+// corruptImage says what is wrong inside of the image or the PDF of a data: URL, "" if nothing is seen. Whether an API minds is only known once
 // it has refused one: it looks at all of the data, as CheckImage does not.
-func CorruptImage(url []byte) string {
+func corruptImage(url []byte) string {
 	_, data, _ := bytes.Cut(url, []byte(","))
 	raw, err := base64.StdEncoding.DecodeString(string(data))
 	switch {

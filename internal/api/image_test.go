@@ -145,7 +145,7 @@ func TestCorrupt(t *testing.T) {
 		strings.Replace(pdf, "/Root", "/Encrypt 2 0 R/Root", 1): "it is encrypted",
 		"GIF89a": "",
 	} {
-		if got := CorruptImage([]byte(url("image/png", raw))); got != want {
+		if got := corruptImage([]byte(url("image/png", raw))); got != want {
 			t.Errorf("%q: %q, want %q", raw, got, want)
 		}
 	}

@@ -92,7 +92,7 @@ func (l *locator) picture(it *session.Item) (Fault, bool) {
 
 // unfit is what is wrong with an image or a document, "" if nothing is known to be.
 func unfit(url string, isDocument bool) string {
-	corrupt := CorruptImage([]byte(url))
+	corrupt := corruptImage([]byte(url))
 	switch verdict := CheckImage([]byte(url)); {
 	case isDocument:
 		return corrupt
