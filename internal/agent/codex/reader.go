@@ -1,7 +1,4 @@
-// Package reader is what each version of Codex sends of a session when it resumes it. In: a session's records in the order of the file,
-// behind those of the sessions that it goes on from. Out: the items that the client sends, each with the record that it comes from,
-// or that it refuses. Pure: nothing is kept, nothing is looked up elsewhere. What differs between versions is one table of traits.
-package reader
+package codex
 
 import (
 	"slices"
@@ -9,51 +6,55 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// Record is what a client looks at in a record, or in an item that a compaction holds.
-type Record struct {
+// What each version of Codex sends of a session when it resumes it. In: a session's records in the order of the file, behind those of
+// the sessions that it goes on from. Out: the items that the client sends, each with the record that it comes from, or that it refuses.
+// All of this is pure: nothing is kept, nothing is looked up elsewhere. What differs between versions is one table of traits.
+
+// ClientRecord is what a client looks at in a record, or in an item that a compaction holds.
+type ClientRecord struct {
 	Kind   session.Kind
 	Family session.Family
 	Call   string // what pairs a call and its output
-	Flags  Flags
+	Flags  RecordFlags
 	// Ordinal is its number, if HasOrdinal; Turns how many turns a Rollback takes back; Held what a Compaction leaves.
 	Ordinal int64
 	Turns   int
-	Held    []Record
+	Held    []ClientRecord
 	Segment int // which of the files that a session consists of it is in; the last is the session's own
 }
 
-// Flags is what is true of a record.
-type Flags uint16
+// RecordFlags is what is true of a record.
+type RecordFlags uint16
 
 // The flags.
 const (
-	Model      Flags = 1 << iota // part of the history that is sent
-	Prompt                       // a user's prompt
-	Unread                       // the client can't read it
-	Foreign                      // bytes of the line are not UTF-8
-	Blank                        // a line without any content
+	IsModel      RecordFlags = 1 << iota // part of the history that is sent
+	IsPrompt                       // a user's prompt
+	IsUnread                       // the client can't read it
+	IsForeign                      // bytes of the line are not UTF-8
+	IsBlank                        // a line without any content
 	HasOrdinal                   // it has a number
-	BadNumber                    // its number is none
-	ListOutput                   // an output that is a list of parts
-	NoMessage                    // a compaction without the message that the client wants
-	Listed                       // a compaction that has a list of items
-	BadList                      // one whose list is no list
-	Uneven                       // one whose two lists differ in length
+	HasBadNumber                    // its number is none
+	IsListOutput                   // an output that is a list of parts
+	HasNoMessage                    // a compaction without the message that the client wants
+	HasList                       // a compaction that has a list of items
+	HasBadList                      // one whose list is no list
+	IsUneven                       // one whose two lists differ in length
 )
 
-func (r *Record) has(flags Flags) bool { return r.Flags&flags != 0 }
+func (r *ClientRecord) has(flags RecordFlags) bool { return r.Flags&flags != 0 }
 
-// Session is what is read.
-type Session struct {
-	Records   []Record
+// ClientSession is what is read.
+type ClientSession struct {
+	Records   []ClientRecord
 	Paginated bool
 	Inherits  int64 // the number that what a sub-agent inherits reaches; 0 if it inherits nothing
 	Header    bool  // the client can read the header
 	Named     bool  // the header names the thread that the file is named for
 }
 
-// Traits is what differs between versions in what they send. The zero value is the newest that was measured.
-type Traits struct {
+// ClientTraits is what differs between versions in what they send. The zero value is the newest that was measured.
+type ClientTraits struct {
 	AnyFirst    bool // takes a session whose first line is no header
 	StrayIsNone bool // a second header of a paginated session changes nothing
 	NoNumbers   bool // does not read ordinals
@@ -65,75 +66,75 @@ type Traits struct {
 	AnyName     bool // does not compare the header's id with the file's name
 }
 
-// traits are those of all versions before one, the oldest first; a version that is before none of them has the newest's. Measured are
+// traitsBefore are those of all versions before one, the oldest first; a version that is before none of them has the newest's. Measured are
 // 0.79, 0.114, 0.145, 0.169 and 0.171; what lies between two of them reads as the older one.
-var traits = []struct {
+var traitsBefore = []struct {
 	major, minor int
-	Traits
+	ClientTraits
 }{
-	{0, 100, Traits{AnyFirst: true, StrayIsNone: true, NoNumbers: true, WholeText: true, AnyLengths: true, NoSearch: true, NoLists: true, RollsItems: true, AnyName: true}},
-	{0, 145, Traits{AnyFirst: true, StrayIsNone: true, NoNumbers: true, WholeText: true, AnyLengths: true, NoSearch: true, RollsItems: true, AnyName: true}},
-	{0, 146, Traits{StrayIsNone: true, WholeText: true, AnyLengths: true, RollsItems: true, AnyName: true}},
-	{0, 170, Traits{AnyName: true}},
+	{0, 100, ClientTraits{AnyFirst: true, StrayIsNone: true, NoNumbers: true, WholeText: true, AnyLengths: true, NoSearch: true, NoLists: true, RollsItems: true, AnyName: true}},
+	{0, 145, ClientTraits{AnyFirst: true, StrayIsNone: true, NoNumbers: true, WholeText: true, AnyLengths: true, NoSearch: true, RollsItems: true, AnyName: true}},
+	{0, 146, ClientTraits{StrayIsNone: true, WholeText: true, AnyLengths: true, RollsItems: true, AnyName: true}},
+	{0, 170, ClientTraits{AnyName: true}},
 }
 
-// Of are the traits of a version, by before, which says whether it comes before major.minor; one that can't be read is the newest.
-func Of(before func(major, minor int) bool) Traits {
-	for _, t := range traits {
+// TraitsOf are the traits of a version, by before, which says whether it comes before major.minor; one that can't be read is the newest.
+func TraitsOf(before func(major, minor int) bool) ClientTraits {
+	for _, t := range traitsBefore {
 		if before(t.major, t.minor) {
-			return t.Traits
+			return t.ClientTraits
 		}
 	}
-	return Traits{}
+	return ClientTraits{}
 }
 
-// Made is why the client makes an item up.
-type Made uint8
+// MadeUp is why the client makes an item up.
+type MadeUp uint8
 
 // The reasons.
 const (
-	Own     Made = iota // it does not: a record says it, or an item that a compaction holds
-	Aborted             // a call without an output
-	Nothing             // a search without an answer
-	Summary             // what a compaction without a list says becomes a message
+	NotMade     MadeUp = iota // it does not: a record says it, or an item that a compaction holds
+	MadeAborted             // a call without an output
+	MadeNothing             // a search without an answer
+	MadeSummary             // what a compaction without a list says becomes a message
 )
 
-// Item is one item of a request.
-type Item struct {
+// ClientItem is one item of a request.
+type ClientItem struct {
 	Record int // the index of the record that it comes from
 	Held   int // which of the items that a compaction holds, from 1; 0: it is the record
-	Made   Made
-	what   *Record
+	Made   MadeUp
+	what   *ClientRecord
 }
 
-// Sent is what a client sends when it resumes a session.
-type Sent struct {
+// ClientSent is what a client sends when it resumes a session.
+type ClientSent struct {
 	Refused string // why it does not resume, in a clause; "" if it does. Items are what it would send if it ignored that
-	Items   []Item
+	Items   []ClientItem
 	Base    int // the record of the compaction that the history begins with, -1 if there is none
 }
 
-// before is the history in front of a prompt.
-type before struct {
-	items []Item
+// inFront is the history in front of a prompt.
+type inFront struct {
+	items []ClientItem
 	base  int
 }
 
 // reading is one reading of a session.
 type reading struct {
-	s     *Session
-	is    Traits
-	sent  Sent
-	turns []before // the newest prompts
-	items []Item
+	s     *ClientSession
+	is    ClientTraits
+	sent  ClientSent
+	turns []inFront // the newest prompts
+	items []ClientItem
 	base  int
 	begun bool    // a first line was seen
 	head  bool    // a header was
-	last  *Record // that the client reads
+	last  *ClientRecord // that the client reads
 }
 
-// Read is what a client sends of a session.
-func Read(s *Session, is Traits) Sent {
+// ClientSends is what a client sends of a session.
+func ClientSends(s *ClientSession, is ClientTraits) ClientSent {
 	r := &reading{s: s, is: is, base: -1}
 	segment := -1
 	for i := range s.Records {
@@ -165,17 +166,17 @@ func (r *reading) refuse(why string) {
 }
 
 // unread says whether the client does not read a record.
-func (r *reading) unread(c *Record) bool {
-	return c.Kind == session.Unreadable || c.has(Unread) || c.has(BadNumber) && !r.is.NoNumbers || c.Family == session.Search && r.is.NoSearch ||
-		c.has(ListOutput) && c.Family == session.Custom && r.is.NoLists
+func (r *reading) unread(c *ClientRecord) bool {
+	return c.Kind == session.Unreadable || c.has(IsUnread) || c.has(HasBadNumber) && !r.is.NoNumbers || c.Family == session.Search && r.is.NoSearch ||
+		c.has(IsListOutput) && c.Family == session.Custom && r.is.NoLists
 }
 
 func (r *reading) record(i int) {
 	c := &r.s.Records[i]
-	if c.has(Foreign) && (r.is.WholeText || !r.s.Paginated) {
+	if c.has(IsForeign) && (r.is.WholeText || !r.s.Paginated) {
 		r.refuse("a line is not UTF-8")
 	}
-	if !r.begun && !c.has(Blank) {
+	if !r.begun && !c.has(IsBlank) {
 		r.begun = true
 		if c.Kind != session.Header && !r.is.AnyFirst {
 			r.refuse("the first line is no header")
@@ -195,11 +196,11 @@ func (r *reading) record(i int) {
 		r.compact(i, c)
 	case c.Kind == session.Rollback:
 		r.rollBack(c.Turns)
-	case c.has(Model):
-		if c.has(Prompt) {
-			r.turns = append(r.turns, before{slices.Clip(r.items), r.base})
+	case c.has(IsModel):
+		if c.has(IsPrompt) {
+			r.turns = append(r.turns, inFront{slices.Clip(r.items), r.base})
 		}
-		r.items = append(r.items, Item{Record: i, what: c})
+		r.items = append(r.items, ClientItem{Record: i, what: c})
 	}
 }
 
@@ -207,7 +208,7 @@ func (r *reading) record(i int) {
 func (r *reading) rollBack(n int) {
 	if r.is.RollsItems {
 		for i := len(r.items) - 1; i >= 0 && n > 0; i-- {
-			if r.items[i].what.has(Prompt) {
+			if r.items[i].what.has(IsPrompt) {
 				n--
 				r.items = slices.Clip(r.items[:i])
 			}
@@ -221,25 +222,25 @@ func (r *reading) rollBack(n int) {
 }
 
 // compact replaces the history by what a compaction holds. Before 0.59 it holds only a summary, and the client keeps the prompts.
-func (r *reading) compact(i int, c *Record) {
-	if c.has(NoMessage|BadList) || c.has(Uneven) && !r.is.AnyLengths {
+func (r *reading) compact(i int, c *ClientRecord) {
+	if c.has(HasNoMessage|HasBadList) || c.has(IsUneven) && !r.is.AnyLengths {
 		return
 	}
-	var items []Item
-	if c.has(Listed) {
+	var items []ClientItem
+	if c.has(HasList) {
 		for k := range c.Held {
-			if c.Held[k].has(Unread) {
+			if c.Held[k].has(IsUnread) {
 				return // the client does not read the compaction at all
 			}
-			items = append(items, Item{Record: i, Held: k + 1, what: &c.Held[k]})
+			items = append(items, ClientItem{Record: i, Held: k + 1, what: &c.Held[k]})
 		}
 	} else {
 		for _, t := range r.items {
-			if t.what.has(Prompt) {
+			if t.what.has(IsPrompt) {
 				items = append(items, t)
 			}
 		}
-		items = append(items, Item{Record: i, Made: Summary, what: c})
+		items = append(items, ClientItem{Record: i, Made: MadeSummary, what: c})
 	}
 	r.items, r.base = items, i
 }
@@ -249,10 +250,10 @@ type pair struct {
 	id     string
 }
 
-func (c *Record) pair() pair { return pair{c.Family, c.Call} }
+func (c *ClientRecord) pair() pair { return pair{c.Family, c.Call} }
 
 // pairs does what the client does before it sends: a call without an output gets one, and an output without a call goes.
-func pairs(items []Item) []Item {
+func pairs(items []ClientItem) []ClientItem {
 	calls, outputs := map[pair]bool{}, map[pair]bool{}
 	for i := range items {
 		switch c := items[i].what; c.Kind {
@@ -262,14 +263,14 @@ func pairs(items []Item) []Item {
 			outputs[c.pair()] = true
 		}
 	}
-	sent := make([]Item, 0, len(items)+4)
+	sent := make([]ClientItem, 0, len(items)+4)
 	for _, t := range items {
 		switch c := t.what; {
 		case c.Kind == session.Output && !calls[c.pair()]:
 		case c.Kind == session.Call && !outputs[c.pair()]:
 			made := t
-			if made.Made = Aborted; c.Family == session.Search {
-				made.Made = Nothing
+			if made.Made = MadeAborted; c.Family == session.Search {
+				made.Made = MadeNothing
 			}
 			sent = append(sent, t, made)
 		default:
