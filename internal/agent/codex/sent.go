@@ -21,7 +21,7 @@ func readSent(text []byte, at agent.ReadAt, version string) (*session.Sent, erro
 	r.version = version
 	r.read(text, 0)
 	r.s.Named = r.named(at.Base)
-	read := ClientSends(&r.s, TraitsOf(func(major, minor int) bool { return Before(version, major, minor) }))
+	read := clientSends(&r.s, traitsOf(func(major, minor int) bool { return Before(version, major, minor) }))
 	sent := &session.Sent{Refused: read.Refused, Settings: r.settings}
 	if sent.Refused == "" {
 		sent.Refused = r.refused
@@ -59,7 +59,7 @@ func readSent(text []byte, at agent.ReadAt, version string) (*session.Sent, erro
 // unsent are the session's own records of the history that are not among those that items come from.
 func (r *sending) unsent(from map[session.Pos]bool) (list []session.Pos) {
 	for i := range r.s.Records {
-		if c := &r.s.Records[i]; !r.inherits(i) && c.Flags&IsModel != 0 && c.Flags&IsUnread == 0 && !from[r.origins[i].pos] {
+		if c := &r.s.Records[i]; !r.inherits(i) && c.Flags&isModel != 0 && c.Flags&isUnread == 0 && !from[r.origins[i].pos] {
 			list = append(list, r.origins[i].pos)
 		}
 	}
@@ -70,7 +70,7 @@ func (r *sending) unsent(from map[session.Pos]bool) (list []session.Pos) {
 type sending struct {
 	at      agent.ReadAt
 	version string // of the client that will read the session; "" is the newest
-	s       ClientSession
+	s       clientSession
 	origins []origin       // of s.Records
 	texts   map[int][]byte // of the files, by segment
 	held    *Held
@@ -85,7 +85,7 @@ type sending struct {
 	// settings are what the session itself decides of each request, decided those that its header does.
 	settings []session.Setting
 	decided  map[string]bool
-	dead     map[RecordFlags]bool // what the records that the client does not read have had in the file so far
+	dead     map[recordFlags]bool // what the records that the client does not read have had in the file so far
 }
 
 // origin is where a record stands.
@@ -129,7 +129,7 @@ func (r *sending) read(text []byte, depth int) {
 	if n := len(r.s.Records); n > 0 {
 		segment = r.s.Records[n-1].Segment + 1
 	}
-	r.turns, r.turn, r.dead, r.texts[segment] = session.Turns{}, 0, map[RecordFlags]bool{}, text
+	r.turns, r.turn, r.dead, r.texts[segment] = session.Turns{}, 0, map[recordFlags]bool{}, text
 	no := int64(0)
 	for at := 0; at < len(text); {
 		end := len(text)
@@ -182,18 +182,18 @@ func (r *sending) line(text []byte, at, end int, pos session.Pos, segment int) {
 	line := text[at:end]
 	clear(r.spans[:])
 	v := shape.ScanOne(line, r.spans[:])
-	c := ClientRecord{Segment: segment}
+	c := clientRecord{Segment: segment}
 	o := origin{pos: pos, at: at, end: end}
 	switch {
 	case v.Fault != jsonl.None || !v.Object || v.Surrogate >= 0:
 		c.Kind = session.Unreadable
-		c.Flags |= flag(len(bytes.TrimSpace(line)) == 0, IsBlank) | flag(!utf8.Valid(line), IsForeign)
+		c.Flags |= flag(len(bytes.TrimSpace(line)) == 0, isBlank) | flag(!utf8.Valid(line), isForeign)
 	default:
 		rec := session.Record{Pos: pos, Raw: line, Spans: r.spans[:]}
 		Decoder{}.Decode(&rec)
 		c = r.fact(&rec, segment)
 		if v.Depth > (Decoder{}).MaxDepth() {
-			c.Flags |= IsUnread
+			c.Flags |= isUnread
 		}
 		if rec.Kind == session.Header && segment == r.own && !r.s.Header {
 			r.s.Header = len(HeaderFaults(line, Known{Client: r.version})) == 0
@@ -207,7 +207,7 @@ func (r *sending) line(text []byte, at, end int, pos session.Pos, segment int) {
 		}
 		if rec.Kind == session.Compaction {
 			r.held.Each(&rec, func(item *session.Record, at int) {
-				one := ClientRecord{Kind: item.Kind, Family: item.Family, Flags: IsUnread}
+				one := clientRecord{Kind: item.Kind, Family: item.Family, Flags: isUnread}
 				if item.Kind != session.Unreadable {
 					one = r.itemFact(item)
 				}
@@ -216,7 +216,7 @@ func (r *sending) line(text []byte, at, end int, pos session.Pos, segment int) {
 			})
 			said := gjson.GetBytes(line, "payload.replacement_history_metadata")
 			uneven := said.Exists() && said.Type != gjson.Null && (!said.IsArray() || said.Get("#").Int() != int64(len(c.Held)))
-			c.Flags |= flag(uneven, IsUneven)
+			c.Flags |= flag(uneven, isUneven)
 		}
 	}
 	o.turn = r.turn
@@ -238,27 +238,27 @@ func (r *sending) setting(rec *session.Record) {
 
 // keep keeps a record for the reader. A file may hold millions that are not sent: of those that the client does not read only the first of
 // a kind tells the reader anything, and of those that it reads, in a row, the first of the file and the last.
-func (r *sending) keep(c ClientRecord, o origin) {
+func (r *sending) keep(c clientRecord, o origin) {
 	n := len(r.s.Records)
 	switch {
 	case !isSilent(&c):
-	case c.Kind == session.Unreadable || c.Flags&(IsUnread|HasBadNumber) != 0:
+	case c.Kind == session.Unreadable || c.Flags&(isUnread|hasBadNumber) != 0:
 		if r.dead[c.Flags] {
 			return
 		}
 		r.dead[c.Flags] = true
-	case n > 1 && r.s.Records[n-2].Segment == c.Segment && isSilent(&r.s.Records[n-1]) && r.s.Records[n-1].Flags&^HasOrdinal == 0:
+	case n > 1 && r.s.Records[n-2].Segment == c.Segment && isSilent(&r.s.Records[n-1]) && r.s.Records[n-1].Flags&^hasOrdinal == 0:
 		r.s.Records, r.origins = r.s.Records[:n-1], r.origins[:n-1]
 	}
 	r.s.Records, r.origins = append(r.s.Records, c), append(r.origins, o)
 }
 
 // isSilent says whether a record neither is sent nor changes what is.
-func isSilent(c *ClientRecord) bool {
-	return c.Flags&IsModel == 0 && c.Kind != session.Header && c.Kind != session.Compaction && c.Kind != session.Rollback
+func isSilent(c *clientRecord) bool {
+	return c.Flags&isModel == 0 && c.Kind != session.Header && c.Kind != session.Compaction && c.Kind != session.Rollback
 }
 
-func flag(is bool, f RecordFlags) RecordFlags {
+func flag(is bool, f recordFlags) recordFlags {
 	if is {
 		return f
 	}
@@ -266,14 +266,14 @@ func flag(is bool, f RecordFlags) RecordFlags {
 }
 
 // fact is what the client looks at in a record.
-func (r *sending) fact(rec *session.Record, segment int) ClientRecord {
+func (r *sending) fact(rec *session.Record, segment int) clientRecord {
 	c := r.itemFact(rec)
 	c.Segment = segment
 	switch rec.Ordinal.State {
 	case session.GoodOrdinal:
-		c.Ordinal, c.Flags = rec.Ordinal.Value, c.Flags|HasOrdinal
+		c.Ordinal, c.Flags = rec.Ordinal.Value, c.Flags|hasOrdinal
 	case session.BadOrdinal:
-		c.Flags |= HasBadNumber
+		c.Flags |= hasBadNumber
 	}
 	switch rec.Kind {
 	case session.Rollback:
@@ -281,22 +281,22 @@ func (r *sending) fact(rec *session.Record, segment int) ClientRecord {
 	case session.Compaction:
 		raw := Field(rec, FieldReplacement)
 		isList := len(raw) > 0 && raw[0] == '['
-		c.Flags |= flag(!IsString(rec, FieldMessage), HasNoMessage) | flag(isList, HasList) | flag(len(raw) > 0 && !isList && raw[0] != 'n', HasBadList)
+		c.Flags |= flag(!IsString(rec, FieldMessage), hasNoMessage) | flag(isList, hasList) | flag(len(raw) > 0 && !isList && raw[0] != 'n', hasBadList)
 	}
 	return c
 }
 
 // itemFact is what the client looks at in an item, whether it is a record of its own or one that a compaction holds.
-func (r *sending) itemFact(rec *session.Record) ClientRecord {
-	c := ClientRecord{Kind: rec.Kind, Family: rec.Family, Call: string(rec.CallID)}
-	c.Flags = flag(rec.Model, IsModel) | flag(rec.Boundary, IsPrompt)
+func (r *sending) itemFact(rec *session.Record) clientRecord {
+	c := clientRecord{Kind: rec.Kind, Family: rec.Family, Call: string(rec.CallID)}
+	c.Flags = flag(rec.Model, isModel) | flag(rec.Boundary, isPrompt)
 	if out := Field(rec, FieldOutput); rec.Kind == session.Output && len(out) > 0 && out[0] == '[' {
-		c.Flags |= IsListOutput
+		c.Flags |= isListOutput
 	}
 	if rec.Model && !rec.Sound && rec.Type != "inter_agent_communication" {
 		args := Field(rec, FieldArguments)
 		asValue := rec.Type == "response_item/function_call" && len(args) > 0 && args[0] != '"' // read as a value, not as a text (measured)
-		c.Flags |= flag(asValue || unreadItem(rec), IsUnread)
+		c.Flags |= flag(asValue || unreadItem(rec), isUnread)
 	}
 	return c
 }
@@ -310,18 +310,18 @@ func (r *sending) named(base string) bool {
 // inherits says whether a record is another session's: of one that this one goes on from, or what a sub-agent was given.
 func (r *sending) inherits(i int) bool {
 	c := &r.s.Records[i]
-	return c.Segment != r.own || r.from > 0 && c.Flags&HasOrdinal != 0 && c.Ordinal < r.from
+	return c.Segment != r.own || r.from > 0 && c.Flags&hasOrdinal != 0 && c.Ordinal < r.from
 }
 
 // item is an item of the request, without its place in it.
-func (r *sending) item(t *ClientItem) session.Item {
+func (r *sending) item(t *clientItem) session.Item {
 	o := &r.origins[t.Record]
 	line := r.texts[r.s.Records[t.Record].Segment][o.at:o.end]
 	item := session.Item{Pos: o.pos, Turn: o.turn}
 	if r.s.Records[t.Record].Segment != r.own {
 		item.Turn = 0
 	}
-	if t.Made == MadeSummary {
+	if t.Made == madeSummary {
 		item.Kind, item.Role, item.Path = session.SummaryItem, "user", "payload.message"
 		v := gjson.GetBytes(line, item.Path)
 		item.Content = json.RawMessage(line[v.Index : v.Index+len(v.Raw)])
@@ -341,9 +341,9 @@ func (r *sending) item(t *ClientItem) session.Item {
 	}
 	describe(&item, v)
 	switch t.Made {
-	case MadeAborted:
+	case madeAborted:
 		made(&item, "aborted")
-	case MadeNothing:
+	case madeNothing:
 		made(&item, "nothing found")
 	}
 	return item
