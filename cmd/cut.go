@@ -4,6 +4,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/surgery"
+	"github.com/hist-cli/hist/internal/timeline"
 )
 
 // placeFlags say where a session is to end.
@@ -46,7 +47,11 @@ func (e *env) cut(c *cli.Context, name string) error {
 		return usage("--purge goes with --in-place: a copy holds nothing that was cut")
 	}
 	return e.operate(c, operation{name: name, plan: func(s *surgery.Session, of surgery.Surgeon) (*surgery.Plan, error) {
-		at, err := s.Place(opts)
+		turns, err := timeline.Turns(s)
+		if err != nil {
+			return nil, err
+		}
+		at, err := s.Place(turns, opts)
 		if err != nil {
 			return nil, err
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/hist-cli/hist/internal/surgery"
 	"github.com/hist-cli/hist/internal/surgery/surgeons"
 	"github.com/hist-cli/hist/internal/testkit"
+	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
 	"github.com/hist-cli/hist/repair"
 )
@@ -56,7 +57,7 @@ func slimmed(opts surgery.SlimOptions) planner {
 // cutAt cuts behind each turn but the last n.
 func cutAt(n int, opts surgery.CutOptions) planner {
 	return func(s *surgery.Session, of surgery.Surgeon) (*surgery.Plan, error) {
-		turns, err := s.Turns()
+		turns, err := timeline.Turns(s)
 		if err != nil || len(turns) <= n {
 			return &surgery.Plan{}, err
 		}
@@ -66,7 +67,11 @@ func cutAt(n int, opts surgery.CutOptions) planner {
 }
 
 func cutThere(s *surgery.Session, of surgery.Surgeon, opts surgery.CutOptions) (*surgery.Plan, error) {
-	at, err := s.Place(opts)
+	turns, err := timeline.Turns(s)
+	if err != nil {
+		return nil, err
+	}
+	at, err := s.Place(turns, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +97,7 @@ func cutWithin(purge bool) planner {
 
 // cutBefore cuts in front of the turn in the middle.
 func cutBefore(s *surgery.Session, of surgery.Surgeon) (*surgery.Plan, error) {
-	turns, err := s.Turns()
+	turns, err := timeline.Turns(s)
 	if err != nil || len(turns) < 2 {
 		return &surgery.Plan{}, err
 	}

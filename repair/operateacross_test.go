@@ -19,6 +19,7 @@ import (
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/surgery"
 	"github.com/hist-cli/hist/internal/surgery/surgeons"
+	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
 	"github.com/hist-cli/hist/repair"
 )
@@ -145,7 +146,7 @@ func TestJoinHealthySessions(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		turns, err := whole.Turns()
+		turns, err := timeline.Turns(whole)
 		if err != nil || len(turns) < 2 {
 			continue
 		}

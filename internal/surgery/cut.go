@@ -1,45 +1,18 @@
 package surgery
 
 import (
-	"bytes"
-	"context"
 	"sort"
 	"strconv"
 	"strings"
 
 	"github.com/hist-cli/hist/internal/session"
-	"github.com/hist-cli/hist/internal/timeline"
 )
 
 // Turn is a turn of a session, numbered as `hist show` does.
 type Turn struct {
 	Number     int
-	Start, End session.Pos // its first and its last record
-	ids        [][]byte    // records by whose ids it may be named: its first one, and its prompts
-}
-
-// Turns lists a session's turns.
-func (s *Session) Turns() ([]Turn, error) {
-	var list []Turn
-	err := timeline.Read(context.Background(), bytes.NewReader(s.Text), timeline.Options{Agent: s.Agent}, func(e *timeline.Entry) error {
-		if e.Turn == 0 {
-			return nil
-		}
-		if len(list) == 0 || list[len(list)-1].Number != e.Turn {
-			list = append(list, Turn{Number: e.Turn, Start: e.Pos})
-		}
-		t := &list[len(list)-1]
-		if t.End.Less(e.Pos) {
-			t.End = e.Pos
-		}
-		if e.Kind == timeline.TurnStart || e.Kind == timeline.Prompt {
-			if i := s.Index(e.Pos); i >= 0 {
-				t.ids = append(t.ids, s.Records[i].Raw)
-			}
-		}
-		return nil
-	})
-	return list, err
+	Start, End session.Pos   // its first and its last record
+	Named      []session.Pos // records by whose ids it may be named: its first one, and its prompts
 }
 
 // Index is where among the records the one at a place is; -1 if there is none.
@@ -72,13 +45,9 @@ type Place struct {
 	Dropped int // how many turns are cut, those in part included
 }
 
-// Place finds the place that the options mean.
-func (s *Session) Place(opts CutOptions) (*Place, error) {
-	p := &Place{CutOptions: opts, Within: -1, Next: len(s.Records)}
-	turns, err := s.Turns()
-	if err != nil {
-		return nil, err
-	}
+// Place finds the place that the options mean, among all turns of the session.
+func (s *Session) Place(turns []Turn, opts CutOptions) (p *Place, err error) {
+	p = &Place{CutOptions: opts, Within: -1, Next: len(s.Records)}
 	last := len(turns) // how many turns stay
 	switch {
 	case opts.At != "":
@@ -127,8 +96,8 @@ func (s *Session) turn(turns []Turn, name string) (int, error) {
 	}
 	found := 0
 	for i := range turns {
-		for _, raw := range turns[i].ids {
-			if named(raw, name) && found != i+1 {
+		for _, pos := range turns[i].Named {
+			if at := s.Index(pos); at >= 0 && named(s.Records[at].Raw, name) && found != i+1 {
 				if found > 0 {
 					return 0, Usage("%q names several turns; give more of the id", name)
 				}
