@@ -7,7 +7,8 @@
 //
 // It is a house of rooms, in the order of the flow: format (a line, and what it says of itself), reader (what a version sends), faults (what
 // can be wrong), content (one record's facts and faults), home (the client's files), evidence (what other places tell), mend (the tree, and
-// the rules that look at all of it), operate (what a user does to a session). This package ties them together.
+// the rules that look at all of it). This package ties them together, and knows what a user may change in a healthy session: which records
+// the client needs, where a session can end, and in what shape the client itself would write it. All of that was measured with real clients.
 //
 // The comments of the rooms use a few words in one sense only:
 //

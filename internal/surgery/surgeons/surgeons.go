@@ -4,11 +4,8 @@ package surgeons
 import (
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/claude"
-	operateclaude "github.com/hist-cli/hist/internal/agent/claude/operate"
-	operatecodex "github.com/hist-cli/hist/internal/agent/codex/operate"
 	codex "github.com/hist-cli/hist/internal/agent/codex/rules"
 	"github.com/hist-cli/hist/internal/agent/pi"
-	operatepi "github.com/hist-cli/hist/internal/agent/pi/operate"
 	"github.com/hist-cli/hist/internal/surgery"
 )
 
@@ -16,11 +13,11 @@ import (
 func Of(a *agent.Agent) surgery.Surgeon {
 	switch a {
 	case codex.Agent:
-		return operatecodex.Surgeon{}
+		return codex.Surgeon{}
 	case claude.Agent:
-		return operateclaude.Surgeon{}
+		return claude.Surgeon{}
 	case pi.Agent:
-		return operatepi.Surgeon{}
+		return pi.Surgeon{}
 	}
 	return nil
 }

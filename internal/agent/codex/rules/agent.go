@@ -1,3 +1,8 @@
+// Package rules is the rules about a session of Codex, with the checkers that report them; and what may be changed in a sound one: which records
+// a client needs, where a session can end, and in what shape the client itself would write it. All of that was measured with real clients.
+//
+// In: logical records. Out: findings with the edits that mend them, and the changes of an operation. Never here: what a line means, which
+// package codex knows, and what lies beside a session, at which package beside looks.
 package rules
 
 import (

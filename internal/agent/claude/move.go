@@ -1,4 +1,4 @@
-package operate
+package claude
 
 import "github.com/hist-cli/hist/internal/surgery"
 

@@ -1,4 +1,4 @@
-package operate
+package rules
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ func (sur Surgeon) Redact(s *surgery.Session, r *surgery.Redaction, opts surgery
 		case !bytes.Contains(rec.Raw, []byte(`"encrypted_content"`)):
 		case rec.Type == "response_item/compaction" || rec.Type == "response_item/compaction_summary":
 			if !opts.DropEncrypted {
-				return sealed(rec)
+				return refuseSealed(rec)
 			}
 			if v, ok := surgery.At(rec.Raw, "payload"); ok {
 				g.Cut(rec, v.Instead([]byte(takenOut)))
@@ -33,7 +33,7 @@ func (sur Surgeon) Redact(s *surgery.Session, r *surgery.Redaction, opts surgery
 		case rec.Kind == session.Compaction:
 			cuts, lost := encrypted(rec)
 			if lost && !opts.DropEncrypted {
-				return sealed(rec)
+				return refuseSealed(rec)
 			}
 			if len(cuts) > 0 {
 				g.Cut(rec, cuts...)
@@ -60,7 +60,7 @@ func showsReasoning(rec *session.Record) bool {
 	return false
 }
 
-func sealed(rec *session.Record) error {
+func refuseSealed(rec *session.Record) error {
 	return surgery.Refuse("%s holds a compaction of which only the provider can read what it keeps, so the secrets may be in it; --drop-encrypted takes it out, and the model then lacks what came before", rec.Pos)
 }
 

@@ -1,4 +1,4 @@
-package operate
+package rules
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package operate
+package claude
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package operate
+package rules
 
 import (
 	"github.com/hist-cli/hist/internal/surgery"

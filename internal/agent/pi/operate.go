@@ -1,6 +1,4 @@
-// Package operate knows what may be changed in a healthy session of pi: the chain that is sent ends with the last record of the file, and every
-// record of it is a link.
-package operate
+package pi
 
 import (
 	"bytes"
@@ -14,10 +12,12 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/hist-cli/hist/internal/agent/pi"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/surgery"
 )
+
+// What may be changed in a healthy session of pi: the chain that is sent ends with the last record of the file, and every record of it is a
+// link.
 
 // Surgeon operates on sessions of pi.
 type Surgeon struct{}
@@ -305,7 +305,7 @@ func (Surgeon) Compose(h *surgery.Handoff, thread, cwd string, now time.Time) []
 		up = id
 	}
 	answer := func(stop string, blocks ...any) {
-		say(map[string]any{"role": "assistant", "content": blocks, "api": "hist", "provider": "hist", "model": "handed-over", "usage": json.RawMessage(pi.NoUsage), "stopReason": stop})
+		say(map[string]any{"role": "assistant", "content": blocks, "api": "hist", "provider": "hist", "model": "handed-over", "usage": json.RawMessage(NoUsage), "stopReason": stop})
 	}
 	for i := 0; i < len(h.Steps); {
 		s := &h.Steps[i]
