@@ -17,7 +17,6 @@ import (
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/surgery"
-	"github.com/hist-cli/hist/internal/surgery/surgeons"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -38,7 +37,7 @@ func handoffCommand(e *env) *cli.Command {
 
 func (e *env) handoff(c *cli.Context) error {
 	to := all.Named(c.String("to"))
-	if to == nil || surgeons.Of(to) == nil {
+	if to == nil || all.Surgeon(to) == nil {
 		return usage("--to is %q; it takes codex, claude or pi", c.String("to"))
 	}
 	s, err := e.sessionOf(c, "handoff", true)
@@ -63,7 +62,7 @@ func (e *env) handoff(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	text := surgeons.Of(to).Compose(h, id.String(), cwd, now)
+	text := all.Surgeon(to).Compose(h, id.String(), cwd, now)
 	path, err := handoffPath(c, to, cwd, to.NewName(now, id.String()), now)
 	if err != nil {
 		return err

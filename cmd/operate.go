@@ -10,11 +10,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/surgery"
-	"github.com/hist-cli/hist/internal/surgery/surgeons"
 	"github.com/hist-cli/hist/lint"
 	"github.com/hist-cli/hist/repair"
 )
@@ -110,7 +110,7 @@ func (r *repairRun) none() string {
 // on is the operation as package repair takes it.
 func (op operation) on() *repair.Operation {
 	return &repair.Operation{Name: op.name, Forget: op.forget, Plan: func(s *surgery.Session) (*surgery.Plan, error) {
-		of := surgeons.Of(s.Agent)
+		of := all.Surgeon(s.Agent)
 		if of == nil {
 			return nil, surgery.Refuse("hist can't %s sessions of %s yet", op.name, s.Agent.Title)
 		}

@@ -10,9 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/surgery"
-	"github.com/hist-cli/hist/internal/surgery/surgeons"
 )
 
 func redactCommand(e *env) *cli.Command {
@@ -101,7 +101,7 @@ func (e *env) listSecrets(c *cli.Context, opts surgery.RedactOptions) error {
 		return err
 	}
 	opts.DropEncrypted = true // nothing is written
-	r, err := surgery.Redact(s, surgeons.Of(s.Agent), opts)
+	r, err := surgery.Redact(s, all.Surgeon(s.Agent), opts)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/surgery"
-	"github.com/hist-cli/hist/internal/surgery/surgeons"
 	"github.com/hist-cli/hist/repair"
 )
 
@@ -85,7 +84,7 @@ func (e *env) secretsOf(c *cli.Context, opts *surgery.RedactOptions) ([]target, 
 		if busy, err := all.InUse(absolute(t.path), t.home, s.Info.ID); err != nil || busy != nil {
 			return nil, &exitError{ExitInUse, fmt.Errorf("%s: %w", t.path, cmp.Or[error](err, busy))}
 		}
-		r, err := surgery.Redact(s, surgeons.Of(s.Agent), *opts)
+		r, err := surgery.Redact(s, all.Surgeon(s.Agent), *opts)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", t.path, err)
 		}

@@ -16,9 +16,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/surgery"
-	"github.com/hist-cli/hist/internal/surgery/surgeons"
 	"github.com/hist-cli/hist/internal/testkit"
 	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
@@ -163,7 +163,7 @@ func TestOperationsOnHealthySessions(t *testing.T) {
 				break // the rest is only for an operation with nothing to do in its sample
 			}
 			op := &repair.Operation{Name: o.name, Plan: func(s *surgery.Session) (*surgery.Plan, error) {
-				if of := surgeons.Of(s.Agent); of != nil {
+				if of := all.Surgeon(s.Agent); of != nil {
 					return o.plan(s, of)
 				}
 				return &surgery.Plan{}, nil
@@ -238,7 +238,7 @@ func TestCutInPlaceBehindACompaction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := cutAt(1, surgery.CutOptions{InPlace: true})(s, surgeons.Of(s.Agent))
+	plan, err := cutAt(1, surgery.CutOptions{InPlace: true})(s, all.Surgeon(s.Agent))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +309,7 @@ func TestSlimReviewed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, level := range []surgery.Level{surgery.Exact, surgery.Model, surgery.Shorter} {
-		plan, err := surgeons.Of(s.Agent).Slim(s, surgery.SlimOptions{Level: level, KeepImages: 1})
+		plan, err := all.Surgeon(s.Agent).Slim(s, surgery.SlimOptions{Level: level, KeepImages: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -374,7 +374,7 @@ func TestCutInPlaceBetweenCallsAndOutputs(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		plan, err := cutWithin(false)(s, surgeons.Of(s.Agent))
+		plan, err := cutWithin(false)(s, all.Surgeon(s.Agent))
 		if err != nil || len(plan.Closed) == 0 {
 			continue
 		}
@@ -386,7 +386,7 @@ func TestCutInPlaceBetweenCallsAndOutputs(t *testing.T) {
 		if err := os.WriteFile(file, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		op := &repair.Operation{Name: "cut", Plan: func(s *surgery.Session) (*surgery.Plan, error) { return cutWithin(false)(s, surgeons.Of(s.Agent)) }}
+		op := &repair.Operation{Name: "cut", Plan: func(s *surgery.Session) (*surgery.Plan, error) { return cutWithin(false)(s, all.Surgeon(s.Agent)) }}
 		if _, err := repair.Do(context.Background(), repair.Job{Path: file, Operation: op, Mode: repair.InPlace}); err != nil {
 			t.Logf("%s: %v", path, err)
 			continue

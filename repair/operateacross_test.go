@@ -18,7 +18,6 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/surgery"
-	"github.com/hist-cli/hist/internal/surgery/surgeons"
 	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
 	"github.com/hist-cli/hist/repair"
@@ -73,7 +72,7 @@ func TestHandOffHealthySessions(t *testing.T) {
 			}
 			const id = "019cadb2-1111-7000-8000-00000000beef"
 			at := time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC)
-			text := surgeons.Of(to).Compose(h, id, "/srv/elsewhere", at)
+			text := all.Surgeon(to).Compose(h, id, "/srv/elsewhere", at)
 			name := to.NewName(at, id)
 			res, err := lint.Session(context.Background(), bytes.NewReader(text), lint.Options{Agent: to.Name, Name: lint.NameOf(name, true)})
 			if err != nil {

@@ -13,9 +13,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/surgery"
-	"github.com/hist-cli/hist/internal/surgery/surgeons"
 	"github.com/hist-cli/hist/repair"
 )
 
@@ -36,7 +36,7 @@ func TestBoundThinkingOfPi(t *testing.T) {
 		if err := os.WriteFile(path, bytes.ReplaceAll(text, []byte(`"lab-a"`), []byte(`"`+model+`"`)), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		op := &repair.Operation{Name: "operation", Plan: func(s *surgery.Session) (*surgery.Plan, error) { return plan(s, surgeons.Of(s.Agent)) }}
+		op := &repair.Operation{Name: "operation", Plan: func(s *surgery.Session) (*surgery.Plan, error) { return plan(s, all.Surgeon(s.Agent)) }}
 		if _, err := repair.Do(context.Background(), repair.Job{Path: path, Operation: op, Mode: repair.InPlace}); err != nil {
 			return 0, err
 		}
@@ -107,7 +107,7 @@ func TestOperationsKeepForks(t *testing.T) {
 		"move": {moved(surgery.RewriteFields), " makes a copy, which can be moved"},
 		"cut":  {cutAt(1, surgery.CutOptions{InPlace: true, Purge: true}), ""}, // behind the place
 	} {
-		op := &repair.Operation{Name: name, Plan: func(s *surgery.Session) (*surgery.Plan, error) { return c.plan(s, surgeons.Of(s.Agent)) }}
+		op := &repair.Operation{Name: name, Plan: func(s *surgery.Session) (*surgery.Plan, error) { return c.plan(s, all.Surgeon(s.Agent)) }}
 		_, err := repair.Do(context.Background(), repair.Job{Path: path, Home: home, Operation: op, Mode: repair.InPlace})
 		if errors.Is(err, repair.ErrDependants) != (c.advice != "") || err != nil && !strings.Contains(err.Error(), c.advice) {
 			t.Errorf("%s: %v", name, err)

@@ -18,7 +18,6 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/surgery"
-	"github.com/hist-cli/hist/internal/surgery/surgeons"
 	"github.com/hist-cli/hist/internal/testkit"
 	"github.com/hist-cli/hist/lint"
 	"github.com/hist-cli/hist/repair"
@@ -102,7 +101,7 @@ func TestPlantedSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	op := &repair.Operation{Name: "redact", Plan: func(s *surgery.Session) (*surgery.Plan, error) {
-		r, err := surgery.Redact(s, surgeons.Of(s.Agent), surgery.RedactOptions{Finder: finder, Salt: []byte("a test's"), DropEncrypted: true})
+		r, err := surgery.Redact(s, all.Surgeon(s.Agent), surgery.RedactOptions{Finder: finder, Salt: []byte("a test's"), DropEncrypted: true})
 		if err != nil {
 			return nil, err
 		}
@@ -181,7 +180,7 @@ func TestNoSecrets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := surgery.Redact(s, surgeons.Of(s.Agent), surgery.RedactOptions{Finder: finder})
+		r, err := surgery.Redact(s, all.Surgeon(s.Agent), surgery.RedactOptions{Finder: finder})
 		if err != nil || len(r.Hits) > 0 || !r.Empty() {
 			t.Errorf("%s: %d secrets in %d places, %v", path, len(r.Secrets), len(r.Hits), err)
 		}
@@ -204,7 +203,7 @@ func TestClippedData(t *testing.T) {
 		for _, text := range texts {
 			s.Records = append(s.Records, session.Record{Raw: append(append([]byte(`{"message":{"content":`), surgery.Quote(text)...), `}}`...)})
 		}
-		r, err := surgery.Redact(s, surgeons.Of(all.Named("claude")), surgery.RedactOptions{Finder: finder})
+		r, err := surgery.Redact(s, all.Surgeon(all.Named("claude")), surgery.RedactOptions{Finder: finder})
 		if err != nil || len(r.Secrets) != want {
 			t.Errorf("%d secrets, want %d: %v", len(r.Secrets), want, err)
 		}
@@ -224,7 +223,7 @@ func TestSecretsOfTools(t *testing.T) {
 			{Pos: session.Pos{Line: 1}, Raw: []byte(`{"message":{"content":"the token is ` + secret + `"}}`)},
 			{Pos: session.Pos{Line: 2}, Kind: kind, Raw: []byte(raw)},
 		}}
-		r, err := surgery.Redact(s, surgeons.Of(all.Named("claude")), surgery.RedactOptions{Finder: finder})
+		r, err := surgery.Redact(s, all.Surgeon(all.Named("claude")), surgery.RedactOptions{Finder: finder})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -288,7 +287,7 @@ func TestRedactSealedSummary(t *testing.T) {
 	}
 	for _, drop := range []bool{false, true} {
 		op := &repair.Operation{Name: "redact", Plan: func(s *surgery.Session) (*surgery.Plan, error) {
-			r, err := surgery.Redact(s, surgeons.Of(s.Agent), surgery.RedactOptions{Finder: finder, Salt: []byte("a test's"), DropEncrypted: drop})
+			r, err := surgery.Redact(s, all.Surgeon(s.Agent), surgery.RedactOptions{Finder: finder, Salt: []byte("a test's"), DropEncrypted: drop})
 			if err != nil {
 				return nil, err
 			}

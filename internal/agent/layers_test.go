@@ -72,11 +72,11 @@ func agents(t *testing.T) []string {
 
 // knowAgents are the packages outside of an agent's folder that may import it: the lists, and what makes one agent's sessions for
 // tests.
-var knowAgents = []string{"internal/agent/all", "internal/inspect", "internal/surgery/surgeons", "internal/testkit/corpus", "internal/testkit/damage"}
+var knowAgents = []string{"internal/agent/all", "internal/inspect", "internal/testkit/corpus", "internal/testkit/damage"}
 
 // TestLayers: nobody but the lists knows an agent, agents do not know each other, and no arrow runs back.
 func TestLayers(t *testing.T) {
-	order := []string{"internal/session", "internal/finding", "internal/normalize", "internal/check", "internal/agent", "lint", "repair", "cmd"}
+	order := []string{"internal/session", "internal/finding", "internal/normalize", "internal/check", "internal/agent", "internal/surgery", "lint", "repair", "cmd"}
 	rank := func(pkg string) int { return slices.Index(order, pkg) }
 	all := imports(t, "../..")
 	if len(all["cmd"]) == 0 || len(all["internal/agent/codex/rules"]) == 0 {

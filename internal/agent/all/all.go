@@ -1,4 +1,4 @@
-// Package all is the one list of the agents that hist knows.
+// Package all is the one list of the agents that hist knows, and of those on whose sessions it operates.
 package all
 
 import (

@@ -1,5 +1,4 @@
-// Package surgeons is the one list of the agents on whose sessions hist operates.
-package surgeons
+package all
 
 import (
 	"github.com/hist-cli/hist/internal/agent"
@@ -9,8 +8,8 @@ import (
 	"github.com/hist-cli/hist/internal/surgery"
 )
 
-// Of is the surgeon for an agent's sessions, nil if there is none.
-func Of(a *agent.Agent) surgery.Surgeon {
+// Surgeon is the surgeon for an agent's sessions, nil if there is none: the one list of the agents on whose sessions hist operates.
+func Surgeon(a *agent.Agent) surgery.Surgeon {
 	switch a {
 	case codex.Agent:
 		return codex.Surgeon{}
