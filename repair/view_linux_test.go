@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/agent/codex/store"
+	"github.com/hist-cli/hist/internal/agent/codex/beside"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
@@ -23,7 +23,7 @@ func viewed(t *testing.T, offset int64) (home, path, id, rows string) {
 	t.Helper()
 	t.Setenv("CODEX_SQLITE_HOME", "")
 	home, path, text := inHome(t)
-	id, err := store.RolloutID(path)
+	id, err := beside.RolloutID(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func inHistory(t *testing.T, home string, statements ...string) {
 func rowsOf(t *testing.T, home, id string) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := store.Save(t.Context(), home, id, &b); err != nil {
+	if err := beside.Save(t.Context(), home, id, &b); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -200,7 +200,7 @@ func TestRowsThatChangedMeanwhile(t *testing.T) {
 	now := rowsOf(t, home, id)
 	guard, err := w.settleView(t.Context(), f)
 	guard.Release()
-	if !errors.Is(err, store.ErrRows) || rowsOf(t, home, id) != now {
+	if !errors.Is(err, beside.ErrRows) || rowsOf(t, home, id) != now {
 		t.Errorf("%v:\n%s", err, rowsOf(t, home, id))
 	}
 }

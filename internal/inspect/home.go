@@ -11,7 +11,6 @@ import (
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/beside"
-	"github.com/hist-cli/hist/internal/agent/codex/store"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/runs"
@@ -45,7 +44,7 @@ func KeptOfMany() check.KeptBy {
 
 // DependantsOfMany is for a run over many sessions: it reads each header of a home once.
 func DependantsOfMany() agent.DependantsBy {
-	headers := store.NewHeaders()
+	headers := beside.NewHeaders()
 	return func(ctx context.Context, home, path string) ([]agent.Dependant, error) {
 		return beside.Dependants(ctx, home, path, headers)
 	}
@@ -121,7 +120,7 @@ func LintUsed(ctx context.Context, src *source.Source, opts lint.Options, busy *
 
 // Rows is a fingerprint of the rows of a database that are about the session whose file has this name.
 func Rows(ctx context.Context, d agent.Database, base string) ([16]byte, error) {
-	return store.RowsSum(ctx, d.Home, filepath.Base(d.Files[0]), d.Key(base))
+	return beside.RowsSum(ctx, d.Home, filepath.Base(d.Files[0]), d.Key(base))
 }
 
 // saidOf is what agents say of the sessions of a home when they look at it as a whole.

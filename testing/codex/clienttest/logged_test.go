@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
-	"github.com/hist-cli/hist/internal/agent/codex/store"
+	"github.com/hist-cli/hist/internal/agent/codex/beside"
 	"github.com/hist-cli/hist/repair"
 )
 
@@ -97,8 +97,8 @@ func served(t *testing.T, h *Home, turns []servedTurn, written func(id string) b
 // logged says whether the client has logged an answer to its newest request.
 func logged(t *testing.T, h *Home, thread, answer string) (found bool) {
 	t.Helper()
-	err := store.Sent(t.Context(), h.Codex, thread, func(sent store.LogRow) bool {
-		err := store.Got(t.Context(), h.Codex, thread, sent, func(got store.LogRow) bool {
+	err := beside.Sent(t.Context(), h.Codex, thread, func(sent beside.LogRow) bool {
+		err := beside.Got(t.Context(), h.Codex, thread, sent, func(got beside.LogRow) bool {
 			found = found || strings.Contains(string(codex.AnswerFromLog(got.Text)), answer)
 			return !found
 		})

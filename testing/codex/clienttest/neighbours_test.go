@@ -42,8 +42,8 @@ func sent(t *testing.T, h *Home, id string) Result {
 	return res
 }
 
-// beside lists the rules that the neighbours of a session break.
-func beside(t *testing.T, h *Home, path string) []string {
+// neighbours lists the rules that the neighbours of a session break.
+func neighbours(t *testing.T, h *Home, path string) []string {
 	t.Helper()
 	src, err := source.Open(path)
 	if err != nil {
@@ -90,12 +90,12 @@ func TestResumeLeavesNeighboursRight(t *testing.T) {
 	clients(t, func(t *testing.T, bin Binary) {
 		for _, scenario := range []string{"clean", "kill_in_tool"} {
 			h, path, id := recorded(t, bin, scenario)
-			left := beside(t, h, path)
+			left := neighbours(t, h, path)
 			if forgetsPrompt := bin.Version == "0.114.0"; !forgetsPrompt || !slices.Equal(left, []string{"index-missing"}) {
 				wants(t, scenario, left, "")
 			}
 			sent(t, h, id)
-			wants(t, scenario+", resumed", beside(t, h, path), "")
+			wants(t, scenario+", resumed", neighbours(t, h, path), "")
 		}
 	})
 }
@@ -107,9 +107,9 @@ func TestResumeUnlisted(t *testing.T) {
 	clientsSince(t, "0.114.0", func(t *testing.T, bin Binary) {
 		h, path, id := recorded(t, bin, "clean")
 		execute(t, h, "state_5.sqlite", "DELETE FROM threads")
-		wants(t, "unlisted", beside(t, h, path), "index-missing")
+		wants(t, "unlisted", neighbours(t, h, path), "index-missing")
 		sent(t, h, id)
-		wants(t, "unlisted and resumed", beside(t, h, path), "")
+		wants(t, "unlisted and resumed", neighbours(t, h, path), "")
 
 		moved := filepath.Join(filepath.Dir(filepath.Dir(path)), "01", filepath.Base(path))
 		if err := os.MkdirAll(filepath.Dir(moved), 0o700); err != nil {
@@ -118,7 +118,7 @@ func TestResumeUnlisted(t *testing.T) {
 		if err := os.Rename(path, moved); err != nil {
 			t.Fatal(err)
 		}
-		wants(t, "moved", beside(t, h, moved), "index-stale")
+		wants(t, "moved", neighbours(t, h, moved), "index-stale")
 		res := h.Resume(t.Context(), id, Prompt)
 		if refused := !versionLess(bin.Version, "0.145.0"); refused != (len(res.Requests) == 0) {
 			t.Errorf("moved: refused: %v, want %v: %s", !refused, refused, res.Stderr)
@@ -134,12 +134,12 @@ func TestResumeListedInTheOldForm(t *testing.T) {
 		h, path, id := recorded(t, bin, "clean")
 		whole := sent(t, h, id)
 		execute(t, h, "state_5.sqlite", "UPDATE threads SET history_mode = 'legacy'")
-		wants(t, "old form", beside(t, h, path), "index-stale")
+		wants(t, "old form", neighbours(t, h, path), "index-stale")
 		if res := h.Resume(t.Context(), id, Prompt); len(res.Requests) > 0 || !strings.Contains(res.Stderr, "list_turns is not supported") {
 			t.Errorf("it resumes: %+v", res)
 		}
 		rep := repairFile(t, h, path, repair.NewThread)
-		wants(t, "the copy", beside(t, h, rep.Target), "")
+		wants(t, "the copy", neighbours(t, h, rep.Target), "")
 		if c := Compare(Input(whole.Requests[0].Body), Input(sent(t, h, rep.Thread).Requests[0].Body)); !c.OrderKept || c.Sent < c.Clean {
 			t.Errorf("the copy sends other items: %+v", c)
 		}
@@ -153,7 +153,7 @@ func TestResumeWithoutItsProvider(t *testing.T) {
 		h, path, id := recorded(t, bin, "clean")
 		refused := func(when string, found ...string) {
 			t.Helper()
-			wants(t, when, beside(t, h, path), strings.Join(found, " "))
+			wants(t, when, neighbours(t, h, path), strings.Join(found, " "))
 			if res := h.Again(t.Context(), id, "-c", "model_provider=mock", Prompt); len(res.Requests) > 0 || !strings.Contains(res.Stderr, "no longer configured") {
 				t.Errorf("%s: it resumes: %+v", when, res)
 			}
@@ -192,7 +192,7 @@ func TestRepairStaleView(t *testing.T) {
 	clientsSince(t, "0.169.0", func(t *testing.T, bin Binary) {
 		h, path, id := recorded(t, bin, "clean")
 		execute(t, h, "thread_history_1.sqlite", "UPDATE thread_history_projection_state SET next_rollout_byte_offset = next_rollout_byte_offset + 100000")
-		wants(t, "moved cursor", beside(t, h, path), "projection-stale")
+		wants(t, "moved cursor", neighbours(t, h, path), "projection-stale")
 		before, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -204,7 +204,7 @@ func TestRepairStaleView(t *testing.T) {
 		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
 			t.Errorf("the session changed (%v)", err)
 		}
-		wants(t, "repaired", beside(t, h, path), "")
+		wants(t, "repaired", neighbours(t, h, path), "")
 		sent(t, h, id)
 		projectionAgrees(t, h, path)
 	})
@@ -279,7 +279,7 @@ func TestRepairFork(t *testing.T) {
 			t.Fatal(err)
 		}
 		child := forked(t, path, len(text), bytes.Count(text, []byte("\n")))
-		wants(t, "fork", beside(t, h, child), "index-missing")
+		wants(t, "fork", neighbours(t, h, child), "index-missing")
 		sent(t, h, childID) // makes it a turn of its own
 		whole := Input(sent(t, h, childID).Requests[0].Body)
 
@@ -298,7 +298,7 @@ func TestRepairFork(t *testing.T) {
 		if rep := repairFile(t, h, path, repair.InPlace); rep.Unrepaired() || len(rep.Edits) == 0 {
 			t.Fatalf("%+v", rep)
 		}
-		wants(t, "fork of a repaired session", beside(t, h, child), "")
+		wants(t, "fork of a repaired session", neighbours(t, h, child), "")
 		if c := Compare(whole, Input(sent(t, h, childID).Requests[0].Body)); len(c.Missing) > 0 {
 			t.Errorf("%+v", c)
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/agent/codex/store"
+	"github.com/hist-cli/hist/internal/agent/codex/beside"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/repair"
 )
@@ -15,12 +15,12 @@ import (
 // rows is all that the client's database holds of a session.
 func rows(t *testing.T, h *Home, path string) string {
 	t.Helper()
-	id, err := store.RolloutID(path)
+	id, err := beside.RolloutID(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := store.Save(t.Context(), h.Codex, id, &b); err != nil {
+	if err := beside.Save(t.Context(), h.Codex, id, &b); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -115,7 +115,7 @@ func turnsIn(text string) (n int) {
 
 func clearView(t *testing.T, h *Home, path string) {
 	t.Helper()
-	id, err := store.RolloutID(path)
+	id, err := beside.RolloutID(path)
 	if err != nil {
 		t.Fatal(err)
 	}

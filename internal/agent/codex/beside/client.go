@@ -9,7 +9,6 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
-	"github.com/hist-cli/hist/internal/agent/codex/store"
 )
 
 // The client keeps a view of each session, made of the bytes of its file: it must be made anew where they move, and may be the only copy of
@@ -26,39 +25,39 @@ func (h *Home) Viewed(ctx context.Context, path string) (offset int64, ok bool, 
 	if !ok {
 		return 0, false, nil // nothing knows it by that name
 	}
-	view, ok, err := store.Projected(ctx, h.dir, name.RolloutID)
+	view, ok, err := Projected(ctx, h.dir, name.RolloutID)
 	return view.Offset, ok, err
 }
 
 // SaveView writes all that is kept of a session, in a form that RestoreView reads.
 func (h *Home) SaveView(ctx context.Context, path string, to io.Writer) error {
-	id, err := store.RolloutID(path)
+	id, err := RolloutID(path)
 	if err != nil {
 		return err
 	}
-	return store.Save(ctx, h.dir, id, to)
+	return Save(ctx, h.dir, id, to)
 }
 
 // RewindView takes out of a view, in one transaction, what was made of bytes behind an offset. saved is the SHA-256
 // of what SaveView wrote: where the view is not the same any more, nothing is changed and there is an error. gone is
 // the number of rows that it took out.
 func (h *Home) RewindView(ctx context.Context, path, saved string, offset int64) (gone int64, err error) {
-	id, err := store.RolloutID(path)
+	id, err := RolloutID(path)
 	if err != nil {
 		return 0, err
 	}
-	return store.Rewind(ctx, h.dir, id, saved, offset)
+	return Rewind(ctx, h.dir, id, saved, offset)
 }
 
 // RestoreView makes a view what SaveView wrote, or empty if saved is nil; false if there is nothing any more that could
 // hold it. now is the SHA-256 of what SaveView would write of the view as it is: where it is another one, nothing is
 // changed and there is an error; "" means that it may be any. The error may be agent.ErrSchema.
 func (h *Home) RestoreView(ctx context.Context, path, now string, saved io.Reader) (bool, error) {
-	id, err := store.RolloutID(path)
+	id, err := RolloutID(path)
 	if err != nil {
 		return false, err
 	}
-	return store.Restore(ctx, h.dir, id, now, saved)
+	return Restore(ctx, h.dir, id, now, saved)
 }
 
 // Databases are the paths of those that a running client has open. It opens no session while it can't read one of them.
@@ -76,31 +75,31 @@ func (h *Home) Rehome() (path string, change func(ctx context.Context, tx *sql.T
 	if _, err := os.Stat(path); err != nil {
 		return "", nil
 	}
-	return path, func(ctx context.Context, tx *sql.Tx) (int64, error) { return store.Rehome(ctx, tx, h.dir) }
+	return path, func(ctx context.Context, tx *sql.Tx) (int64, error) { return Rehome(ctx, tx, h.dir) }
 }
 
 // Strayed is how many threads the list names at places that are gone, though they lie at the same place in this home: it was moved
 // or copied.
-func (h *Home) Strayed(ctx context.Context) (int, error) { return store.Strayed(ctx, h.dir) }
+func (h *Home) Strayed(ctx context.Context) (int, error) { return Strayed(ctx, h.dir) }
 
 // Threads reads the list. It is nil if there is none; the error may be agent.ErrSchema.
-func (h *Home) Threads(ctx context.Context) ([]agent.Thread, error) { return store.Threads(ctx, h.dir) }
+func (h *Home) Threads(ctx context.Context) ([]agent.Thread, error) { return Threads(ctx, h.dir) }
 
 // LastIsListed says whether the client takes the last thread from its list, rather than by the times of the files.
-func (h *Home) LastIsListed(threads []agent.Thread) bool { return store.LastIsListed(threads) }
+func (h *Home) LastIsListed(threads []agent.Thread) bool { return LastIsListed(threads) }
 
 // Enlist adds a copy of a thread as the original stands in the list; false if it does not, or if there is no list.
 func (h *Home) Enlist(ctx context.Context, original string, copied agent.Copied) (bool, error) {
-	return store.Enlist(ctx, h.dir, original, copied)
+	return Enlist(ctx, h.dir, original, copied)
 }
 
 // Delist takes a copy out of the list again whose file is gone.
 func (h *Home) Delist(ctx context.Context, copied, path string) error {
-	return store.Delist(ctx, h.dir, copied, path)
+	return Delist(ctx, h.dir, copied, path)
 }
 
-// Dependants is store.Headers.Dependants, for the session of a home at path.
-func Dependants(ctx context.Context, dir, path string, headers *store.Headers) ([]agent.Dependant, error) {
+// Dependants is Headers.Dependants, for the session of a home at path.
+func Dependants(ctx context.Context, dir, path string, headers *Headers) ([]agent.Dependant, error) {
 	name, ok := home.ParseName(filepath.Base(path))
 	if !ok {
 		return nil, nil // nothing can point to it

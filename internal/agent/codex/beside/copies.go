@@ -10,7 +10,6 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
-	"github.com/hist-cli/hist/internal/agent/codex/store"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
@@ -297,6 +296,6 @@ func (c *copies) Unread() bool { return c.unread }
 
 // read says whether a database could be read.
 func (c *copies) read(err error) bool {
-	c.unread = c.unread || store.Passing(err)
+	c.unread = c.unread || Passing(err)
 	return err == nil
 }

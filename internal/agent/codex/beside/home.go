@@ -1,6 +1,11 @@
-// Package beside compares the sessions of a Codex home with what the client keeps beside them: its databases, its list of
-// threads, the other files of a thread. In comes a home and what lint found in a session; out come findings. It stands
-// above lint, which is why it is not part of the agent.
+// Package beside knows what Codex keeps beside its sessions, and what is wrong between that and a session: its databases, with the projection of
+// paginated threads in thread_history_1.sqlite; its list of threads; the other files of a thread; the forks and reverts whose history_base
+// names bytes of another rollout.
+//
+// In: a home, and what lint found in a session. Out: findings, what the session has lost and where it is kept, who depends on a rollout, and
+// a projection that its client builds anew. It stands above lint and links a database, which is why it is not part of the agent.
+//
+// Never here: creating or migrating a database, and any write to a rollout.
 package beside
 
 import (
@@ -17,7 +22,6 @@ import (
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/agent/codex/rules"
-	"github.com/hist-cli/hist/internal/agent/codex/store"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
@@ -30,11 +34,11 @@ type Home struct {
 	dir   string
 	asker *home.Asker
 	files func() (rollouts, error)
-	index func() (map[string]store.Listed, error)
+	index func() (map[string]IndexRow, error)
 	// damaged are the databases that no client can read.
-	damaged func() []store.Damaged
+	damaged func() []Damaged
 	// unsound is the client's view of all sessions, if a repair could not change it.
-	unsound func() []store.Damaged
+	unsound func() []Damaged
 	// databases are those that are asked about each session.
 	databases func() []agent.Database
 	// providers are home.Providers: the model providers that the client knows, nil if that is not certain.
@@ -76,13 +80,13 @@ func Open(ctx context.Context, dir string) *Home {
 		dir:       dir,
 		asker:     home.NewAsker(ctx),
 		files:     sync.OnceValues(func() (rollouts, error) { return listRollouts(ctx, dir) }),
-		index:     sync.OnceValues(func() (map[string]store.Listed, error) { return known(store.Index(ctx, dir)) }),
+		index:     sync.OnceValues(func() (map[string]IndexRow, error) { return known(Index(ctx, dir)) }),
 		databases: sync.OnceValue(func() []agent.Database { return []agent.Database{home.History(dir), home.State(dir)} }),
 		providers: sync.OnceValues(func() (map[string]bool, string) { return home.Providers(dir) }),
-		damaged:   sync.OnceValue(func() []store.Damaged { return store.DamagedDatabases(ctx, dir) }),
-		unsound:   sync.OnceValue(func() []store.Damaged { return store.UnsoundProjection(ctx, dir) }),
+		damaged:   sync.OnceValue(func() []Damaged { return DamagedDatabases(ctx, dir) }),
+		unsound:   sync.OnceValue(func() []Damaged { return UnsoundProjection(ctx, dir) }),
 		unasked: sync.OnceValues(func() (map[string]bool, error) {
-			threads, err := known(store.Threads(ctx, dir))
+			threads, err := known(Threads(ctx, dir))
 			ids := map[string]bool{}
 			for _, t := range threads {
 				ids[t.ID] = t.Unasked && !t.Archived && !t.Subagent // the others it would not offer anyway
@@ -94,7 +98,7 @@ func Open(ctx context.Context, dir string) *Home {
 
 // known treats a database in an unknown form, which a newer client may have made, as missing.
 func known[T any](value T, err error) (T, error) {
-	if errors.Is(err, store.ErrSchema) {
+	if errors.Is(err, ErrSchema) {
 		var none T
 		return none, nil
 	}
@@ -164,7 +168,7 @@ func (h *Home) copied(src *source.Source, res *lint.Result) error {
 
 // viewed lists what is wrong between one session and the databases, and the databases that can't be read where they are about
 // it.
-func (h *Home) viewed(ctx context.Context, src *source.Source, res *lint.Result, name home.FileName) ([]lint.Finding, []store.Damaged, error) {
+func (h *Home) viewed(ctx context.Context, src *source.Source, res *lint.Result, name home.FileName) ([]lint.Finding, []Damaged, error) {
 	known, keep := h.agreed(ctx, src, res)
 	if known {
 		return nil, nil, nil
@@ -208,7 +212,7 @@ func (h *Home) lineage(ctx context.Context, src *source.Source, res *lint.Result
 		return nil, err
 	}
 	find := func(id string) string { return files.of[strings.ToLower(id)].read }
-	b, err := store.Lineage(ctx, res.Summary.Header, rolloutID, find)
+	b, err := Lineage(ctx, res.Summary.Header, rolloutID, find)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +221,7 @@ func (h *Home) lineage(ctx context.Context, src *source.Source, res *lint.Result
 		if what == "" || err != nil {
 			return nil, err
 		}
-		b = &store.Break{What: what}
+		b = &Break{What: what}
 	}
 	f := ofFile(rules.BrokenLineage, b.What)
 	f.Pos = session.Pos{Line: 1}
@@ -230,22 +234,22 @@ func (h *Home) lineage(ctx context.Context, src *source.Source, res *lint.Result
 
 // unread lists the databases that can't be read where they are about one session. viewed is the error of reading the client's
 // view of it; if it is another error, it is returned.
-func (h *Home) unread(ctx context.Context, name home.FileName, viewed error) (found []store.Damaged, err error) {
-	if errors.Is(store.ReadRow(ctx, h.dir, name.ThreadID), store.ErrDamaged) {
-		found = store.DamagedRow(ctx, h.dir, name.ThreadID)
+func (h *Home) unread(ctx context.Context, name home.FileName, viewed error) (found []Damaged, err error) {
+	if errors.Is(ReadRow(ctx, h.dir, name.ThreadID), ErrDamaged) {
+		found = DamagedRow(ctx, h.dir, name.ThreadID)
 	}
-	if errors.Is(viewed, store.ErrDamaged) {
-		return append(found, store.DamagedProjection(ctx, h.dir, name.RolloutID)...), nil
+	if errors.Is(viewed, ErrDamaged) {
+		return append(found, DamagedProjection(ctx, h.dir, name.RolloutID)...), nil
 	}
 	return found, viewed
 }
 
 // broken reports the databases that can't be read, as a whole or where they are about a session. Clients before 0.150 do
 // without them; newer ones resume nothing, or not that session.
-func (h *Home) broken(res *lint.Result, unread []store.Damaged) (found []lint.Finding) {
+func (h *Home) broken(res *lint.Result, unread []Damaged) (found []lint.Finding) {
 	whole := h.damaged()
 	for _, d := range unread {
-		if !slices.ContainsFunc(whole, func(w store.Damaged) bool { return w.Name == d.Name }) {
+		if !slices.ContainsFunc(whole, func(w Damaged) bool { return w.Name == d.Name }) {
 			whole = append(whole[:len(whole):len(whole)], d)
 		}
 	}
@@ -281,7 +285,7 @@ func (h *Home) Listed(ctx context.Context, src *source.Source) ([]lint.Finding, 
 	if err != nil || index == nil {
 		return found, err
 	}
-	list := "the client's list of threads (" + filepath.Base(store.IndexPath(h.dir)) + ") has "
+	list := "the client's list of threads (" + filepath.Base(IndexPath(h.dir)) + ") has "
 	if index[name.ThreadID].Path == "" {
 		return append(found, ofFile(rules.IndexMissing, list+"no row for this session")), nil
 	}
@@ -299,7 +303,7 @@ func (h *Home) Listed(ctx context.Context, src *source.Source) ([]lint.Finding, 
 // Index is the path of the client's list of threads, and what is wrong with it apart from any session of the home: threads
 // whose file is missing.
 func (h *Home) Index() (path string, found []lint.Finding, err error) {
-	path = store.IndexPath(h.dir)
+	path = IndexPath(h.dir)
 	index, err := h.index()
 	if err != nil || index == nil {
 		return path, nil, err

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
-	"github.com/hist-cli/hist/internal/agent/codex/store"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -17,7 +16,7 @@ import (
 type asked struct {
 	turn    string
 	between [2]any // equal for all requests between two compactions
-	row     store.LogRow
+	row     LogRow
 	items   []told
 }
 
@@ -109,7 +108,7 @@ func raws(items []told) []json.RawMessage {
 // none if one is in an unknown form: it might be the one that matters.
 func (b *sources) requests(ctx context.Context) (list []asked, answers []told) {
 	size, others, known, last := 0, 0, true, false
-	err := store.Sent(ctx, b.dir, b.name.ThreadID, func(row store.LogRow) bool {
+	err := Sent(ctx, b.dir, b.name.ThreadID, func(row LogRow) bool {
 		if size += len(row.Text); size > maxAsked {
 			return false
 		}
@@ -138,9 +137,9 @@ func (b *sources) requests(ctx context.Context) (list []asked, answers []told) {
 }
 
 // answers are what the model said to a request before the next one was sent; next is nil for the newest request.
-func (b *sources) answers(ctx context.Context, sent store.LogRow, next *store.LogRow) (list []told) {
+func (b *sources) answers(ctx context.Context, sent LogRow, next *LogRow) (list []told) {
 	size := 0
-	err := store.Got(ctx, b.dir, b.name.ThreadID, sent, func(row store.LogRow) bool {
+	err := Got(ctx, b.dir, b.name.ThreadID, sent, func(row LogRow) bool {
 		if next != nil && next.File == row.File && row.ID > next.ID {
 			return false
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/agent/codex/rules"
-	"github.com/hist-cli/hist/internal/agent/codex/store"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/source"
@@ -30,7 +29,7 @@ func (h *Home) misled(ctx context.Context, src *source.Source, res *lint.Result,
 		return nil, err
 	}
 	stale := func(impact finding.Impact, format string, args ...any) []lint.Finding {
-		f := ofFile(rules.IndexStale, fmt.Sprintf("the client's list of threads ("+filepath.Base(store.IndexPath(h.dir))+") "+format, args...))
+		f := ofFile(rules.IndexStale, fmt.Sprintf("the client's list of threads ("+filepath.Base(IndexPath(h.dir))+") "+format, args...))
 		f.Impact = impact
 		return []lint.Finding{f}
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
-	"github.com/hist-cli/hist/internal/agent/codex/store"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
@@ -20,11 +19,11 @@ import (
 func (h *Home) ownPast(ctx context.Context, src *source.Source, res *lint.Result, f *lint.Finding, rewritten bool, find func(string) string) {
 	line := firstLine(ctx, src)
 	ordinal := gjson.GetBytes(line, "ordinal")
-	began := store.Written(line)
+	began := Written(line)
 	if gjson.GetBytes(line, "type").Str != "session_meta" || ordinal.Type != gjson.Number || began.IsZero() || res.Summary.Header.SubagentStart > 0 {
 		return
 	}
-	records, has := store.Past(ctx, res.Summary.Header, began, rewritten, find, func(path string) [][]byte { return h.keptOf(ctx, path) })
+	records, has := Past(ctx, res.Summary.Header, began, rewritten, find, func(path string) [][]byte { return h.keptOf(ctx, path) })
 	header := session.Pos{Line: 1}
 	f.Edits = []lint.Edit{
 		{At: header, Op: lint.Splice, Cuts: []session.Cut{
@@ -32,7 +31,7 @@ func (h *Home) ownPast(ctx context.Context, src *source.Source, res *lint.Result
 		}},
 	}
 	// Where some is missing, the jumps in the ordinals tell where: it may come back from a damaged line, or from what events say. Older clients stop at them.
-	jumps := has == store.Parts && !codex.Before(res.Summary.Header.Version, 0, 154)
+	jumps := has == Parts && !codex.Before(res.Summary.Header.Version, 0, 154)
 	if !jumps {
 		f.Edits = append(f.Edits, lint.Edit{At: header, Op: lint.Renumber})
 	}
@@ -52,19 +51,19 @@ func (h *Home) ownPast(ctx context.Context, src *source.Source, res *lint.Result
 	}
 	f.Fix, f.Source = lint.Recovered, "the ancestors' records"
 	switch {
-	case has == store.Whole:
+	case has == Whole:
 		f.Message += fmt.Sprintf("; all %d records that it inherits are still there, and become its own", n)
 	case n == 0:
 		f.Message += "; none of the records that it inherits can be identified; the model is told that they are lost"
-	case has == store.Parts:
+	case has == Parts:
 		f.Message += fmt.Sprintf("; %d of the records that it inherits can be identified, and become its own", n)
 	default:
 		f.Message += fmt.Sprintf("; %d of the records that it inherits can be identified, and become its own; the model is told that the others are lost", n)
 	}
-	if has != store.Whole {
+	if has != Whole {
 		f.Fix, f.Lost = lint.StandIn, 1
 	}
-	if has == store.Ends {
+	if has == Ends {
 		f.Edits = append(f.Edits, lint.Edit{At: header, Op: lint.After, New: lint.Content{Literal: codex.LostPast(gjson.GetBytes(line, "timestamp").String())}})
 	}
 	if n == 0 {

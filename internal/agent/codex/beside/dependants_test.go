@@ -1,4 +1,4 @@
-package store
+package beside
 
 import (
 	"context"
@@ -20,10 +20,10 @@ func TestDependants(t *testing.T) {
 	home := t.TempDir()
 	header := `{"timestamp":"2026-10-01T09:00:00.000Z","ordinal":7,"type":"session_meta","payload":{"id":"%s","history_mode":"paginated"%s}}` + "\n"
 	base := `,"history_base":{"thread_id":"` + parentID + `","end_ordinal_exclusive":7,"end_byte_offset":4096}`
-	write(t, filepath.Join(home, "sessions/2026/10/01/rollout-2026-10-01T09-00-00-"+parentID+".jsonl"), fmt.Sprintf(header, parentID, ""))
+	writeText(t, filepath.Join(home, "sessions/2026/10/01/rollout-2026-10-01T09-00-00-"+parentID+".jsonl"), fmt.Sprintf(header, parentID, ""))
 	fork := filepath.Join(home, "archived_sessions/rollout-2026-10-01T10-00-00-"+childID+".jsonl")
-	write(t, fork, fmt.Sprintf(header, childID, base))
-	write(t, filepath.Join(home, "sessions/2026/10/01/rollout-2026-10-01T11-00-00-019a0000-0000-7000-8000-000000000003.jsonl"), "no header\n")
+	writeText(t, fork, fmt.Sprintf(header, childID, base))
+	writeText(t, filepath.Join(home, "sessions/2026/10/01/rollout-2026-10-01T11-00-00-019a0000-0000-7000-8000-000000000003.jsonl"), "no header\n")
 	got, err := NewHeaders().Dependants(context.Background(), home, parentID)
 	if err != nil || len(got) != 1 || got[0] != (agent.Dependant{Path: fork, Offset: 4096}) {
 		t.Errorf("got %v, %v", got, err)
@@ -37,7 +37,7 @@ func TestHeadersAreReadOnce(t *testing.T) {
 	text := `{"type":"session_meta","payload":{"id":"` + childID + `","history_base":{"thread_id":"` + parentID + `","end_ordinal_exclusive":7,"end_byte_offset":%d}}}` + "\n"
 	when := time.Now()
 	became := func(offset int, when time.Time) {
-		write(t, fork, fmt.Sprintf(text, offset))
+		writeText(t, fork, fmt.Sprintf(text, offset))
 		if err := os.Chtimes(fork, when, when); err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestHeadersAreReadOnce(t *testing.T) {
 	asked(4098)
 }
 
-func write(t *testing.T, path, text string) {
+func writeText(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)

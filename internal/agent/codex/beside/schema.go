@@ -1,4 +1,4 @@
-package store
+package beside
 
 import (
 	"context"
@@ -133,7 +133,7 @@ func counts(ctx context.Context, tx *sql.Tx, path string, tables []string) (list
 	for _, t := range tables {
 		var n int64
 		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM "+quoted(t)).Scan(&n); err != nil {
-			return nil, fmt.Errorf("reading %s: %w", path, named(err))
+			return nil, fmt.Errorf("reading %s: %w", path, sqlError(err))
 		}
 		list = append(list, n)
 	}
@@ -161,7 +161,7 @@ func changing(ctx context.Context, tx *sql.Tx, path string, tables []string, do 
 		}
 	}
 	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("writing %s: %w", path, named(err))
+		return fmt.Errorf("writing %s: %w", path, sqlError(err))
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package store
+package beside
 
 import (
 	"context"
@@ -149,13 +149,13 @@ func KeptText(ctx context.Context, home, rolloutID string, items []KeptItem, mos
 	defer db.Close()
 	text, err := db.PrepareContext(ctx, "SELECT item_json FROM thread_items WHERE rowid = ? AND thread_id = ? AND turn_id = ? AND item_id = ?")
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, named(err))
+		return nil, fmt.Errorf("reading %s: %w", path, sqlError(err))
 	}
 	defer text.Close()
 	var out []KeptItem
 	for _, i := range items {
 		if err := text.QueryRowContext(ctx, i.row, rolloutID, i.Turn, i.ID).Scan(&i.JSON); err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return nil, fmt.Errorf("reading %s: %w", path, named(err))
+			return nil, fmt.Errorf("reading %s: %w", path, sqlError(err))
 		}
 		if most -= len(i.JSON); most < 0 {
 			break

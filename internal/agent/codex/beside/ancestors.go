@@ -1,4 +1,4 @@
-package store
+package beside
 
 import (
 	"bytes"
@@ -217,7 +217,7 @@ func damage(err error) error {
 
 // headerAt is a rollout's header.
 func headerAt(ctx context.Context, path string) (session.Info, bool) {
-	line, ok := firstLine(ctx, path)
+	line, ok := firstLineAt(ctx, path)
 	if !ok {
 		return session.Info{}, false
 	}

@@ -1,4 +1,4 @@
-package store
+package beside
 
 import (
 	"context"
@@ -114,16 +114,16 @@ func logged(ctx context.Context, home, file string, see func(LogRow) bool, condi
 		}
 		r.At = time.Unix(secs, nanos).UTC()
 		if !see(r) {
-			return errEnough
+			return errEnoughRows
 		}
 		return nil
 	}, fmt.Sprintf(`SELECT id, ts, ts_nanos, coalesce(process_uuid, ''), %[1]s FROM logs
 		WHERE %[1]s IS NOT NULL AND octet_length(%[1]s) <= %[2]d AND %[3]s LIMIT %[4]d`, text, maxLogRow, condition, maxLogRows), args...)
-	if errors.Is(err, errEnough) {
+	if errors.Is(err, errEnoughRows) {
 		return nil
 	}
 	return err
 }
 
-// errEnough says that no more rows are wanted.
-var errEnough = errors.New("enough rows")
+// errEnoughRows says that no more rows are wanted.
+var errEnoughRows = errors.New("enough rows")

@@ -1,4 +1,4 @@
-package store
+package beside
 
 import (
 	"context"
@@ -100,7 +100,7 @@ func connect(ctx context.Context, path string, want access) (*sql.DB, error) {
 func checked(ctx context.Context, db *sql.DB, path string, want access) (*sql.DB, error) {
 	if err := limit(ctx, db); err != nil {
 		db.Close()
-		return nil, fmt.Errorf("opening %s: %w", path, named(err))
+		return nil, fmt.Errorf("opening %s: %w", path, sqlError(err))
 	}
 	if err := form(ctx, db, path, want); err != nil {
 		db.Close()
@@ -192,7 +192,7 @@ func needs(ctx context.Context, db querier, path, table string, wanted ...string
 func query(ctx context.Context, db querier, path string, do func(*row) error, text string, args ...any) error {
 	rows, err := db.QueryContext(ctx, text, args...)
 	if err != nil {
-		return fmt.Errorf("reading %s: %w", path, named(err))
+		return fmt.Errorf("reading %s: %w", path, sqlError(err))
 	}
 	return each(ctx, rows, path, do)
 }
@@ -208,11 +208,11 @@ func each(ctx context.Context, rows *sql.Rows, path string, do func(*row) error)
 			return fmt.Errorf("reading %s: %w: it has more than %d rows of what was asked", path, ErrSchema, maxRows)
 		}
 		if err := do(&one); err != nil {
-			return fmt.Errorf("reading %s: %w", path, named(err))
+			return fmt.Errorf("reading %s: %w", path, sqlError(err))
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return fmt.Errorf("reading %s: %w", path, named(err))
+		return fmt.Errorf("reading %s: %w", path, sqlError(err))
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package store
+package beside
 
 import (
 	"bytes"
@@ -78,7 +78,7 @@ func killed(t *testing.T, home, database string) (files map[string][]byte) {
 			t.Fatal(err)
 		}
 		files[historyFile+suffix] = text
-		write(t, filepath.Join(home, historyFile+suffix), string(text))
+		writeText(t, filepath.Join(home, historyFile+suffix), string(text))
 	}
 	return files
 }

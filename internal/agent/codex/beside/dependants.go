@@ -1,4 +1,4 @@
-package store
+package beside
 
 import (
 	"context"
@@ -66,7 +66,7 @@ func (hs *Headers) of(ctx context.Context, path string) (session.Info, bool) {
 	defer hs.mu.Unlock()
 	h, read := hs.known[path]
 	if !read || !os.SameFile(h.file, now) || h.file.Size() != now.Size() || !h.file.ModTime().Equal(now.ModTime()) {
-		line, ok := firstLine(ctx, path)
+		line, ok := firstLineAt(ctx, path)
 		h = readHeader{now, codex.ReadHeader(line), ok}
 		if ctx.Err() == nil {
 			hs.known[path] = h
@@ -75,7 +75,7 @@ func (hs *Headers) of(ctx context.Context, path string) (session.Info, bool) {
 	return h.info, h.ok
 }
 
-func firstLine(ctx context.Context, path string) ([]byte, bool) {
+func firstLineAt(ctx context.Context, path string) ([]byte, bool) {
 	src, err := source.OpenIn(ctx, path)
 	if err != nil {
 		return nil, false

@@ -1,4 +1,4 @@
-package store
+package beside
 
 import (
 	"context"
@@ -21,7 +21,7 @@ func Rewind(ctx context.Context, home, rolloutID, saved string, offset int64) (g
 	defer db.Close()
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
-		return 0, fmt.Errorf("writing %s: %w", path, named(err))
+		return 0, fmt.Errorf("writing %s: %w", path, sqlError(err))
 	}
 	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to roll back
 	have, err := tables(ctx, tx, path)
@@ -77,7 +77,7 @@ func lastWhole(ctx context.Context, tx *sql.Tx, path string, have []string, roll
 	if err := row.Scan(&at.offset, &at.ordinal); errors.Is(err, sql.ErrNoRows) {
 		return at, false, nil
 	} else if err != nil {
-		if err = named(err); errors.Is(err, ErrSchema) {
+		if err = sqlError(err); errors.Is(err, ErrSchema) {
 			return at, false, nil
 		}
 		return at, false, fmt.Errorf("reading %s: %w", path, err)
@@ -94,7 +94,7 @@ func lastWhole(ctx context.Context, tx *sql.Tx, path string, have []string, roll
 	for _, query := range across {
 		var n int64
 		if err := tx.QueryRowContext(ctx, query, rolloutID, at.ordinal).Scan(&n); err != nil {
-			return at, false, fmt.Errorf("reading %s: %w", path, named(err))
+			return at, false, fmt.Errorf("reading %s: %w", path, sqlError(err))
 		}
 		if n > 0 {
 			return at, false, nil
@@ -136,11 +136,11 @@ func clearAll(ctx context.Context, tx *sql.Tx, path string, have []string, rollo
 func exec(ctx context.Context, tx *sql.Tx, path, statement string, args ...any) (int64, error) {
 	res, err := tx.ExecContext(ctx, statement, args...)
 	if err != nil {
-		return 0, fmt.Errorf("writing %s: %w", path, named(err))
+		return 0, fmt.Errorf("writing %s: %w", path, sqlError(err))
 	}
 	n, err := res.RowsAffected()
 	if err != nil {
-		return 0, fmt.Errorf("writing %s: %w", path, named(err))
+		return 0, fmt.Errorf("writing %s: %w", path, sqlError(err))
 	}
 	return n, nil
 }

@@ -1,4 +1,4 @@
-package store
+package beside
 
 import (
 	"bufio"
@@ -46,7 +46,7 @@ func Save(ctx context.Context, home, rolloutID string, w io.Writer) error {
 	defer db.Close()
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // so that all tables are read in one state
 	if err != nil {
-		return fmt.Errorf("reading %s: %w", path, named(err))
+		return fmt.Errorf("reading %s: %w", path, sqlError(err))
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing was written
 	if _, err := tables(ctx, tx, path); err != nil {
@@ -109,14 +109,14 @@ func eachRow(ctx context.Context, tx *sql.Tx, path, table string, names []string
 	from := " FROM " + quoted(table) + " WHERE thread_id = ?"
 	var longest int64 // is known without reading the values
 	if err := tx.QueryRowContext(ctx, "SELECT ifnull(max("+strings.Join(lengths, " + ")+"), 0)"+from, rolloutID).Scan(&longest); err != nil {
-		return fmt.Errorf("reading %s: %w", path, named(err))
+		return fmt.Errorf("reading %s: %w", path, sqlError(err))
 	}
 	if longest > maxCell {
 		return fmt.Errorf("%s: %w: a row of %s has more than %d MiB", path, ErrSchema, table, maxCell>>20)
 	}
 	rows, err := tx.QueryContext(ctx, "SELECT "+strings.Join(list, ", ")+from+" ORDER BY "+strings.Join(list, ", "), rolloutID)
 	if err != nil {
-		return fmt.Errorf("reading %s: %w", path, named(err))
+		return fmt.Errorf("reading %s: %w", path, sqlError(err))
 	}
 	defer rows.Close()
 	row, to := make([]any, len(names)), make([]any, len(names))
@@ -128,14 +128,14 @@ func eachRow(ctx context.Context, tx *sql.Tx, path, table string, names []string
 			to[i] = &row[i]
 		}
 		if err := rows.Scan(to...); err != nil {
-			return fmt.Errorf("reading %s: %w", path, named(err))
+			return fmt.Errorf("reading %s: %w", path, sqlError(err))
 		}
 		if err := do(row, n == 0); err != nil {
 			return err
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return fmt.Errorf("reading %s: %w", path, named(err))
+		return fmt.Errorf("reading %s: %w", path, sqlError(err))
 	}
 	return nil
 }
@@ -306,7 +306,7 @@ func insert(ctx context.Context, tx *sql.Tx, path string, have []string, rollout
 			return nil, fmt.Errorf("%w: a row is not one of rollout %s", ErrSchema, rolloutID)
 		}
 		if _, err := add.ExecContext(ctx, row...); err != nil {
-			return nil, named(err)
+			return nil, sqlError(err)
 		}
 		added[t.Table] = inserted{t.Columns, added[t.Table].rows + 1}
 	}

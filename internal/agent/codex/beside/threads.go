@@ -1,4 +1,4 @@
-package store
+package beside
 
 import (
 	"context"
@@ -18,12 +18,12 @@ import (
 // after).
 var (
 	wanted   = []string{"id", "rollout_path", "cwd", "title", "source", "cli_version", "updated_at", "archived"}
-	optional = []string{"updated_at_ms", "name", asked + "first_user_message", asked + "preview"}
+	optional = []string{"updated_at_ms", "name", firstOnly + "first_user_message", firstOnly + "preview"}
 )
 
-// asked in front of a column's name asks only for its first character, which shows whether there is something: it may be long, and
+// firstOnly in front of a column's name asks only for its first character, which shows whether there is something: it may be long, and
 // the list has thousands.
-const asked = "asked:"
+const firstOnly = "asked:"
 
 // Threads reads a home's list of threads. It is nil if there is none.
 func Threads(ctx context.Context, home string) (threads []agent.Thread, err error) {
@@ -76,7 +76,7 @@ func threadRows(ctx context.Context, home string, wanted, optional []string, do 
 	}
 	list := slices.Clone(wanted)
 	for _, c := range optional {
-		name, short := strings.CutPrefix(c, asked)
+		name, short := strings.CutPrefix(c, firstOnly)
 		switch {
 		case !slices.Contains(has, name):
 			name = "NULL"
@@ -100,9 +100,9 @@ func LastIsListed(threads []agent.Thread) bool {
 	return newest != "" && (codex.Before(newest, 0, 130) || !codex.Before(newest, 0, 146))
 }
 
-// known are all columns of the list of threads in the clients that were measured (0.114 to 0.169). Rows are added only to a
+// threadColumns are all columns of the list of threads in the clients that were measured (0.114 to 0.169). Rows are added only to a
 // list with these columns: the meaning of any other is not known.
-var known = strings.Fields(`id rollout_path created_at updated_at source model_provider cwd title sandbox_policy approval_mode tokens_used
+var threadColumns = strings.Fields(`id rollout_path created_at updated_at source model_provider cwd title sandbox_policy approval_mode tokens_used
 	has_user_event archived archived_at git_sha git_branch git_origin_url cli_version first_user_message agent_nickname agent_role memory_mode
 	model reasoning_effort agent_path created_at_ms updated_at_ms thread_source preview recency_at recency_at_ms history_mode name is_pinned
 	thread_section_id section_position section_entered_at_ms project_id originator daybreak_enabled creator_user_id creator_account_id
@@ -147,7 +147,7 @@ func Enlist(ctx context.Context, home, original string, copied agent.Copied) (bo
 		case "archived_at":
 			value = "NULL"
 		default:
-			if !slices.Contains(known, c) {
+			if !slices.Contains(threadColumns, c) {
 				return false, fmt.Errorf("%s: %w: threads.%s", file, ErrSchema, c)
 			}
 			value = `"` + c + `"`
@@ -164,7 +164,7 @@ func Enlist(ctx context.Context, home, original string, copied agent.Copied) (bo
 func changeList(ctx context.Context, db *database, file string, sign int64, statement string, args ...any) (n int64, err error) {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
-		return 0, fmt.Errorf("writing %s: %w", file, named(err))
+		return 0, fmt.Errorf("writing %s: %w", file, sqlError(err))
 	}
 	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to roll back
 	err = changing(ctx, tx, file, []string{"threads"}, func() ([]int64, error) {

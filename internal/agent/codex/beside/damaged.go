@@ -1,4 +1,4 @@
-package store
+package beside
 
 import (
 	"cmp"
@@ -25,8 +25,8 @@ func (d damaged) Error() string { return d.told.Error() }
 // Is makes it ErrDamaged and ErrSchema.
 func (damaged) Is(target error) bool { return target == ErrDamaged || target == ErrSchema }
 
-// named translates an error of the driver into one of this package's.
-func named(err error) error {
+// sqlError translates an error of the driver into one of this package's.
+func sqlError(err error) error {
 	const tooBig, constraint, corrupt, mismatch, notADatabase, primary = 18, 19, 11, 20, 26, 0xff
 	var told *sqlite.Error
 	if !errors.As(err, &told) {

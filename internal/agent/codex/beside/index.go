@@ -1,4 +1,4 @@
-package store
+package beside
 
 import (
 	"context"
@@ -16,8 +16,8 @@ func IndexPath(home string) string {
 	return filepath.Join(codexhome.Databases(home), codexhome.StateFile)
 }
 
-// Listed is what a client's list of threads has of one.
-type Listed struct {
+// IndexRow is what a client's list of threads has of one.
+type IndexRow struct {
 	Path string // of the rollout, absolute
 	// CWD, Provider and Mode, in which its history is kept, are "" if the list has none.
 	CWD, Provider, Mode string
@@ -26,7 +26,7 @@ type Listed struct {
 
 // Index reads which rollout a home's client keeps for each thread, by thread ids in lower case. It is nil if there is no such
 // list, or if the client has not yet filled it from the files that were there before.
-func Index(ctx context.Context, home string) (map[string]Listed, error) {
+func Index(ctx context.Context, home string) (map[string]IndexRow, error) {
 	db, path, err := open(ctx, home, codexhome.StateFile, readOnly)
 	if db == nil || err != nil {
 		return nil, err
@@ -46,19 +46,19 @@ func Index(ctx context.Context, home string) (map[string]Listed, error) {
 	}
 	var unfilled int
 	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM backfill_state WHERE status <> 'complete'").Scan(&unfilled); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, named(err))
+		return nil, fmt.Errorf("reading %s: %w", path, sqlError(err))
 	}
 	if unfilled > 0 {
 		return nil, nil
 	}
-	index := map[string]Listed{}
+	index := map[string]IndexRow{}
 	err = query(ctx, db, path, func(rows *row) error {
 		var id, rollout string
 		var cwd, provider, mode sql.NullString
 		if err := rows.Scan(&id, &rollout, &cwd, &provider, &mode); err != nil {
 			return err
 		}
-		index[strings.ToLower(id)] = Listed{rollout, cwd.String, provider.String, mode.String, provider.Valid && provider.String == ""}
+		index[strings.ToLower(id)] = IndexRow{rollout, cwd.String, provider.String, mode.String, provider.Valid && provider.String == ""}
 		return nil
 	}, "SELECT id, rollout_path, "+strings.Join(optional, ", ")+" FROM threads")
 	if err != nil {
