@@ -28,37 +28,37 @@ const (
 // written anew since: what goes on within that time is not the fork's past then.
 const clocks = time.Minute
 
-// Past are the records on which a fork relies, oldest first, as far as they are certain to be its own past: those of its
+// recordsBefore are the records on which a fork relies, oldest first, as far as they are certain to be its own past: those of its
 // ancestors below the ordinal at which it left each of them, if they were written before it left. An ancestor that was restored
 // from a copy and went on (rewritten) has other records under the same ordinals, which their times show.
 //
 // An ancestor is read as a repair reads it, and in the order of its ordinals: what broke its lines, or put them elsewhere, does not
 // cost the fork its past. kept are the records that a repair would give back to the ancestor at a path, from elsewhere.
-func Past(ctx context.Context, h session.Info, began time.Time, rewritten bool, find func(rolloutID string) string, kept func(path string) [][]byte) (records []PastRecord, has Extent) {
+func recordsBefore(ctx context.Context, h session.Info, began time.Time, rewritten bool, find func(rolloutID string) string, kept func(path string) [][]byte) (records []pastRecord, has extent) {
 	p := past{ctx: ctx, find: find, kept: kept, slack: clocks}
 	if rewritten {
 		p.slack = 0
 	}
 	has = p.of(h, began, 0)
 	if p.err != nil {
-		has = Ends
+		has = hasEnds
 	}
 	return p.records, has
 }
 
-// PastRecord is a record of an ancestor, or a line of it that is damaged where records are missing.
-type PastRecord struct {
+// pastRecord is a record of an ancestor, or a line of it that is damaged where records are missing.
+type pastRecord struct {
 	Line    []byte // without a newline at its end
 	Damaged bool
 }
 
-// Extent is how much of its past a fork has left.
-type Extent int
+// extent is how much of its past a fork has left.
+type extent int
 
 const (
-	Ends  Extent = iota // what came first is missing, or what came last, or all
-	Parts               // some is missing in between
-	Whole               // nothing is missing
+	hasEnds  extent = iota // what came first is missing, or what came last, or all
+	hasParts               // some is missing in between
+	hasWhole               // nothing is missing
 )
 
 type past struct {
@@ -66,7 +66,7 @@ type past struct {
 	find    func(rolloutID string) string
 	kept    func(path string) [][]byte
 	slack   time.Duration // by how much a record may be younger than the fork
-	records []PastRecord
+	records []pastRecord
 	err     error
 }
 
@@ -80,7 +80,7 @@ type ancestor struct {
 
 // numbered is a record that has an ordinal, or a damaged line behind the record with it.
 type numbered struct {
-	PastRecord
+	pastRecord
 	ordinal int64
 	written time.Time
 	at      int64 // the physical line
@@ -100,20 +100,20 @@ func (a *ancestor) spoil(rec *session.Record) {
 	if n > 0 {
 		last = a.records[n-1].ordinal
 	}
-	a.records = append(a.records, numbered{PastRecord{bytes.Clone(rec.Original), true}, last, time.Time{}, rec.Pos.Line})
+	a.records = append(a.records, numbered{pastRecord{bytes.Clone(rec.Original), true}, last, time.Time{}, rec.Pos.Line})
 }
 
 // of takes the past of a rollout with this header that began at a time.
-func (p *past) of(h session.Info, began time.Time, depth int) Extent {
+func (p *past) of(h session.Info, began time.Time, depth int) extent {
 	path := p.find(h.BaseThread)
 	if path == "" || depth == maxAncestors {
-		return Ends
+		return hasEnds
 	}
 	base, ok := p.read(path, h.BaseOrdinal)
 	if !ok {
-		return Ends
+		return hasEnds
 	}
-	next, before := int64(1), Whole // behind the header, which is not taken
+	next, before := int64(1), hasWhole // behind the header, which is not taken
 	if base.header.BaseThread != "" {
 		next, before = base.header.BaseOrdinal+1, p.of(base.header, base.began, depth+1)
 	}
@@ -151,13 +151,13 @@ func (p *past) read(path string, end int64) (a ancestor, ok bool) {
 			}
 			spoiled = rec.Pos.Line
 		case rec.Kind == session.Header && a.began.IsZero():
-			a.header, a.began = codex.ReadHeader(rec.Raw), Written(rec.Raw)
+			a.header, a.began = codex.ReadHeader(rec.Raw), writtenAt(rec.Raw)
 			if !a.header.Paginated() {
 				return a, false
 			}
 		case rec.Kind != session.Header && rec.Ordinal.State == session.GoodOrdinal && rec.Ordinal.Value < end:
 			size += len(rec.Raw)
-			a.records = append(a.records, numbered{PastRecord{bytes.Clone(rec.Raw), false}, rec.Ordinal.Value, Written(rec.Raw), rec.Pos.Line})
+			a.records = append(a.records, numbered{pastRecord{bytes.Clone(rec.Raw), false}, rec.Ordinal.Value, writtenAt(rec.Raw), rec.Pos.Line})
 		}
 		if size > maxPast {
 			return a, false
@@ -166,7 +166,7 @@ func (p *past) read(path string, end int64) (a ancestor, ok bool) {
 	p.err = errors.Join(p.err, p.ctx.Err())
 	for _, line := range p.kept(path) {
 		if n := gjson.GetBytes(line, "ordinal"); n.Type == gjson.Number && n.Int() < end {
-			a.records, a.kept = append(a.records, numbered{PastRecord{line, false}, n.Int(), Written(line), 0}), true
+			a.records, a.kept = append(a.records, numbered{pastRecord{line, false}, n.Int(), writtenAt(line), 0}), true
 		}
 	}
 	slices.SortStableFunc(a.records, func(x, y numbered) int { return cmp.Compare(x.ordinal, y.ordinal) })
@@ -176,25 +176,25 @@ func (p *past) read(path string, end int64) (a ancestor, ok bool) {
 // take takes the records of a rollout from one ordinal up to another that were written before a time. Of several with one
 // ordinal the first is taken, and none behind one that is not sure to be the fork's own past. Damaged lines are, where ordinals are
 // missing.
-func (p *past) take(from ancestor, next, end int64, before time.Time) Extent {
-	has, first := Whole, next
-	var damaged []PastRecord
+func (p *past) take(from ancestor, next, end int64, before time.Time) extent {
+	has, first := hasWhole, next
+	var damaged []pastRecord
 	for _, r := range from.records {
 		switch {
 		case r.Damaged && r.ordinal == next-1:
-			damaged = append(damaged, r.PastRecord)
+			damaged = append(damaged, r.pastRecord)
 		case r.Damaged || r.ordinal < next:
 		case r.written.After(before.Add(p.slack)): // one whose time can't be read stands between others
-			return Ends
+			return hasEnds
 		default:
 			switch {
 			case r.ordinal > next && next == first && len(damaged) == 0 && !from.kept:
-				has = Ends // there is no trace of what the ancestor began with
+				has = hasEnds // there is no trace of what the ancestor began with
 			case r.ordinal > next:
-				has = min(has, Parts)
+				has = min(has, hasParts)
 				p.records = append(p.records, damaged...)
 			}
-			p.records, damaged = append(p.records, r.PastRecord), nil
+			p.records, damaged = append(p.records, r.pastRecord), nil
 			next = r.ordinal + 1
 		}
 	}
@@ -202,9 +202,9 @@ func (p *past) take(from ancestor, next, end int64, before time.Time) Extent {
 	case next == end:
 		return has
 	case from.kept && next > first: // the fork's own records tell by their numbers that some are missing in front of them
-		return min(has, Parts)
+		return min(has, hasParts)
 	}
-	return Ends
+	return hasEnds
 }
 
 // damage returns an error that is not the end of the file.
@@ -215,17 +215,14 @@ func damage(err error) error {
 	return err
 }
 
-// headerAt is a rollout's header.
+// headerAt is what the first line of a rollout says as its header, whether it is one or not.
 func headerAt(ctx context.Context, path string) (session.Info, bool) {
-	line, ok := firstLineAt(ctx, path)
-	if !ok {
-		return session.Info{}, false
-	}
-	return codex.ReadHeader(line), true
+	line := firstLine(linesIn(ctx, path))
+	return codex.ReadHeader(line), line != nil
 }
 
-// Written is when a line was written, zero if it does not say.
-func Written(line []byte) time.Time {
+// writtenAt is when a line was written, zero if it does not say.
+func writtenAt(line []byte) time.Time {
 	t, err := time.Parse(time.RFC3339, gjson.GetBytes(line, "timestamp").String())
 	if err != nil {
 		return time.Time{}

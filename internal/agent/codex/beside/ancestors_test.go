@@ -32,27 +32,27 @@ func TestPastOfDamagedAncestor(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		want int // records below ordinal 5, and damaged lines
-		has  Extent
+		has  extent
 	}{
-		"whole":            {file(append([]string{header}, lines...)...), 4, Whole},
-		"backward":         {file(append([]string{header}, reversed...)...), 4, Whole},
-		"header behind":    {file(append(slices.Clone(lines), header)...), 4, Whole},
-		"no header":        {file(lines...), 4, Whole},
-		"laid out":         {strings.ReplaceAll(file(append([]string{header}, lines...)...), `,"`, ",\n\""), 4, Whole},
-		"a line torn":      {file(header, lines[0], lines[1][:60], lines[2], lines[3], lines[4]), 4, Parts},
-		"glued, one torn":  {file(header, lines[0], lines[1]+lines[2][:60], lines[3]), 3, Parts},
-		"glued to header":  {file(header+lines[0][:60], lines[1], lines[2], lines[3]), 3, Ends},
-		"beginning lost":   {file(header, lines[2], lines[3]), 2, Ends},
-		"doubled":          {file(header, lines[0], lines[1], lines[0], lines[1], lines[2], lines[3]), 4, Whole},
-		"another timeline": {file(header, lines[0], lines[1], record(3, 20), record(4, 21), record(5, 22)), 2, Ends},
-		"legacy":           {file(strings.Replace(header, "paginated", "legacy", 1), lines[0]), 0, Ends},
+		"whole":            {file(append([]string{header}, lines...)...), 4, hasWhole},
+		"backward":         {file(append([]string{header}, reversed...)...), 4, hasWhole},
+		"header behind":    {file(append(slices.Clone(lines), header)...), 4, hasWhole},
+		"no header":        {file(lines...), 4, hasWhole},
+		"laid out":         {strings.ReplaceAll(file(append([]string{header}, lines...)...), `,"`, ",\n\""), 4, hasWhole},
+		"a line torn":      {file(header, lines[0], lines[1][:60], lines[2], lines[3], lines[4]), 4, hasParts},
+		"glued, one torn":  {file(header, lines[0], lines[1]+lines[2][:60], lines[3]), 3, hasParts},
+		"glued to header":  {file(header+lines[0][:60], lines[1], lines[2], lines[3]), 3, hasEnds},
+		"beginning lost":   {file(header, lines[2], lines[3]), 2, hasEnds},
+		"doubled":          {file(header, lines[0], lines[1], lines[0], lines[1], lines[2], lines[3]), 4, hasWhole},
+		"another timeline": {file(header, lines[0], lines[1], record(3, 20), record(4, 21), record(5, 22)), 2, hasEnds},
+		"legacy":           {file(strings.Replace(header, "paginated", "legacy", 1), lines[0]), 0, hasEnds},
 	} {
 		path := filepath.Join(t.TempDir(), "rollout.jsonl")
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		of := session.Info{BaseThread: "base", BaseOrdinal: 5}
-		got, has := Past(t.Context(), of, began, false, func(string) string { return path }, func(string) [][]byte { return nil })
+		got, has := recordsBefore(t.Context(), of, began, false, func(string) string { return path }, func(string) [][]byte { return nil })
 		if len(got) != c.want || has != c.has {
 			t.Errorf("%s: %d records, extent %v; want %d, %v", name, len(got), has, c.want, c.has)
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
-	"github.com/hist-cli/hist/internal/source"
 )
 
 // candidate is a file that may hold records of the session.
@@ -91,12 +90,7 @@ func headerOf(ctx context.Context, path string) (session.Info, bool) {
 
 // headerLine is the first line of a session's file if it is a header, otherwise nil.
 func headerLine(ctx context.Context, path string) []byte {
-	src, err := source.OpenIn(ctx, path)
-	if err != nil {
-		return nil
-	}
-	defer src.Close()
-	line := bytes.TrimRight(firstLine(ctx, src), "\r\n")
+	line := bytes.TrimRight(firstLine(linesIn(ctx, path)), "\r\n")
 	dec := codex.Decoder{}
 	v := jsonl.NewScanner(dec.Shape()).Scan(line, make([]jsonl.Span, dec.Paths()))
 	if v.Fault != jsonl.None || v.Surrogate >= 0 || !codex.IsHeader(line) {

@@ -25,7 +25,7 @@ func (h *Home) Viewed(ctx context.Context, path string) (offset int64, ok bool, 
 	if !ok {
 		return 0, false, nil // nothing knows it by that name
 	}
-	view, ok, err := Projected(ctx, h.dir, name.RolloutID)
+	view, ok, err := projectionOf(ctx, h.dir, name.RolloutID)
 	return view.Offset, ok, err
 }
 
@@ -46,7 +46,7 @@ func (h *Home) RewindView(ctx context.Context, path, saved string, offset int64)
 	if err != nil {
 		return 0, err
 	}
-	return Rewind(ctx, h.dir, id, saved, offset)
+	return rewind(ctx, h.dir, id, saved, offset)
 }
 
 // RestoreView makes a view what SaveView wrote, or empty if saved is nil; false if there is nothing any more that could
@@ -57,7 +57,7 @@ func (h *Home) RestoreView(ctx context.Context, path, now string, saved io.Reade
 	if err != nil {
 		return false, err
 	}
-	return Restore(ctx, h.dir, id, now, saved)
+	return restore(ctx, h.dir, id, now, saved)
 }
 
 // Databases are the paths of those that a running client has open. It opens no session while it can't read one of them.
@@ -75,27 +75,27 @@ func (h *Home) Rehome() (path string, change func(ctx context.Context, tx *sql.T
 	if _, err := os.Stat(path); err != nil {
 		return "", nil
 	}
-	return path, func(ctx context.Context, tx *sql.Tx) (int64, error) { return Rehome(ctx, tx, h.dir) }
+	return path, func(ctx context.Context, tx *sql.Tx) (int64, error) { return rehome(ctx, tx, h.dir) }
 }
 
 // Strayed is how many threads the list names at places that are gone, though they lie at the same place in this home: it was moved
 // or copied.
-func (h *Home) Strayed(ctx context.Context) (int, error) { return Strayed(ctx, h.dir) }
+func (h *Home) Strayed(ctx context.Context) (int, error) { return strayed(ctx, h.dir) }
 
 // Threads reads the list. It is nil if there is none; the error may be agent.ErrSchema.
-func (h *Home) Threads(ctx context.Context) ([]agent.Thread, error) { return Threads(ctx, h.dir) }
+func (h *Home) Threads(ctx context.Context) ([]agent.Thread, error) { return listedThreads(ctx, h.dir) }
 
 // LastIsListed says whether the client takes the last thread from its list, rather than by the times of the files.
-func (h *Home) LastIsListed(threads []agent.Thread) bool { return LastIsListed(threads) }
+func (h *Home) LastIsListed(threads []agent.Thread) bool { return lastIsListed(threads) }
 
 // Enlist adds a copy of a thread as the original stands in the list; false if it does not, or if there is no list.
 func (h *Home) Enlist(ctx context.Context, original string, copied agent.Copied) (bool, error) {
-	return Enlist(ctx, h.dir, original, copied)
+	return enlist(ctx, h.dir, original, copied)
 }
 
 // Delist takes a copy out of the list again whose file is gone.
 func (h *Home) Delist(ctx context.Context, copied, path string) error {
-	return Delist(ctx, h.dir, copied, path)
+	return delist(ctx, h.dir, copied, path)
 }
 
 // Dependants is Headers.Dependants, for the session of a home at path.

@@ -222,7 +222,7 @@ func (b *comparison) copied(ctx context.Context) int {
 		return 0
 	}
 	used := int64(0)
-	if l, err := Row(ctx, b.dir, b.name.ThreadID); b.read(err) && l != nil && b.next == len(b.records) {
+	if l, err := threadRow(ctx, b.dir, b.name.ThreadID); b.read(err) && l != nil && b.next == len(b.records) {
 		used = l.Tokens
 	}
 	through := -1 // the pending record up to which the tokens show that the fork went

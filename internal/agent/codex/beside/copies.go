@@ -296,6 +296,6 @@ func (c *copies) Unread() bool { return c.unread }
 
 // read says whether a database could be read.
 func (c *copies) read(err error) bool {
-	c.unread = c.unread || Passing(err)
+	c.unread = c.unread || passing(err)
 	return err == nil
 }

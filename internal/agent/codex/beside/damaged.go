@@ -14,16 +14,16 @@ import (
 	codexhome "github.com/hist-cli/hist/internal/agent/codex/home"
 )
 
-// ErrDamaged says that a database can't be read, because it is cut or overwritten. It is ErrSchema, too: it is left alone.
-var ErrDamaged = errors.New("damaged database")
+// errDamaged says that a database can't be read, because it is cut or overwritten. It is errSchema, too: it is left alone.
+var errDamaged = errors.New("damaged database")
 
 // damaged is SQLite's error that a file is not a database, or that a database is malformed; or that no client opens it.
 type damaged struct{ told error }
 
 func (d damaged) Error() string { return d.told.Error() }
 
-// Is makes it ErrDamaged and ErrSchema.
-func (damaged) Is(target error) bool { return target == ErrDamaged || target == ErrSchema }
+// Is makes it errDamaged and errSchema.
+func (damaged) Is(target error) bool { return target == errDamaged || target == errSchema }
 
 // sqlError translates an error of the driver into one of this package's.
 func sqlError(err error) error {
@@ -33,7 +33,7 @@ func sqlError(err error) error {
 		if said, ok := strings.CutPrefix(err.Error(), "sql: Scan error on column "); ok { // without the value, which may be long
 			_, column, _ := strings.Cut(said, "name ")
 			column, _, _ = strings.Cut(column, ": ")
-			return fmt.Errorf("%w: it holds a value of another type than clients write (%s)", ErrSchema, column)
+			return fmt.Errorf("%w: it holds a value of another type than clients write (%s)", errSchema, column)
 		}
 		return err
 	}
@@ -41,16 +41,16 @@ func sqlError(err error) error {
 	case corrupt, notADatabase:
 		return damaged{told}
 	case tooBig:
-		return fmt.Errorf("%w: it holds a value of more than %d MiB", ErrSchema, maxCell>>20)
+		return fmt.Errorf("%w: it holds a value of more than %d MiB", errSchema, maxCell>>20)
 	case constraint, mismatch:
-		return fmt.Errorf("%w: %w", ErrSchema, err)
+		return fmt.Errorf("%w: %w", errSchema, err)
 	}
 	return err
 }
 
-// Passing says whether an error may disappear although no file changes: somebody has locked the database, or nobody else may
+// passing says whether an error may disappear although no file changes: somebody has locked the database, or nobody else may
 // open it. An unknown form, or damage, stays.
-func Passing(err error) bool {
+func passing(err error) bool {
 	var told *sqlite.Error
 	return errors.As(err, &told) && !misfit(err)
 }
@@ -62,15 +62,15 @@ func misfit(err error) bool {
 	return errors.As(err, &told) && told.Code()&primary == statement
 }
 
-// Damaged is a database that can't be read.
-type Damaged struct {
+// damagedDatabase is a database that can't be read.
+type damagedDatabase struct {
 	Name string
 	Why  string // SQLite's words
 	Part bool   // it can be read, except for what it holds of some session
 }
 
-// DamagedDatabases lists those of a home's databases that no client can open.
-func DamagedDatabases(ctx context.Context, home string) (found []Damaged) {
+// damagedDatabases lists those of a home's databases that no client can open.
+func damagedDatabases(ctx context.Context, home string) (found []damagedDatabase) {
 	for _, name := range codexhome.DatabaseNames(home) {
 		if halfOpen(pathOf(home, name)) {
 			continue
@@ -81,34 +81,34 @@ func DamagedDatabases(ctx context.Context, home string) (found []Damaged) {
 			why = lookAgain(look)
 		}
 		if why != "" {
-			found = append(found, Damaged{Name: name, Why: why})
+			found = append(found, damagedDatabase{Name: name, Why: why})
 		}
 	}
 	return found
 }
 
-// DamagedRow looks again at a list of threads whose row of a thread could not be read; nil if it can be read.
-func DamagedRow(ctx context.Context, home, thread string) []Damaged {
-	return damagedPart(home, codexhome.StateFile, func() error { return ReadRow(ctx, home, thread) })
+// damagedRow looks again at a list of threads whose row of a thread could not be read; nil if it can be read.
+func damagedRow(ctx context.Context, home, thread string) []damagedDatabase {
+	return damagedPart(home, codexhome.StateFile, func() error { return readRow(ctx, home, thread) })
 }
 
-// DamagedProjection looks again at a projection that could not be read; nil if it can be read.
-func DamagedProjection(ctx context.Context, home, rolloutID string) []Damaged {
+// damagedProjection looks again at a projection that could not be read; nil if it can be read.
+func damagedProjection(ctx context.Context, home, rolloutID string) []damagedDatabase {
 	return damagedPart(home, historyFile, func() error {
-		_, _, err := Projected(ctx, home, rolloutID)
+		_, _, err := projectionOf(ctx, home, rolloutID)
 		return err
 	})
 }
 
-// UnsoundProjection checks the tables of the projection, and their indexes, because a repair has to clear rows of them. It
+// unsoundProjection checks the tables of the projection, and their indexes, because a repair has to clear rows of them. It
 // reads all of them, which takes a few milliseconds per MiB.
-func UnsoundProjection(ctx context.Context, home string) []Damaged {
+func unsoundProjection(ctx context.Context, home string) []damagedDatabase {
 	if halfOpen(pathOf(home, historyFile)) || unsound(ctx, home) == "" {
 		return nil
 	}
 	time.Sleep(secondLook)
 	if why := unsound(ctx, home); why != "" {
-		return []Damaged{{historyFile, why, true}}
+		return []damagedDatabase{{historyFile, why, true}}
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func unsound(ctx context.Context, home string) (why string) {
 	return cmp.Or(why, whyDamaged(err))
 }
 
-func damagedPart(home, name string, look func() error) []Damaged {
+func damagedPart(home, name string, look func() error) []damagedDatabase {
 	if halfOpen(pathOf(home, name)) {
 		return nil
 	}
@@ -142,7 +142,7 @@ func damagedPart(home, name string, look func() error) []Damaged {
 	if why == "" {
 		return nil
 	}
-	return []Damaged{{name, why, true}}
+	return []damagedDatabase{{name, why, true}}
 }
 
 // secondLook is how long after the first look a database that seems damaged is looked at again.
@@ -174,7 +174,7 @@ var opening = []string{
 	"SELECT max(recency_at_ms) FROM threads",
 }
 
-// opens reads what a client reads of a database when it opens it. The error is only of use if it is ErrDamaged.
+// opens reads what a client reads of a database when it opens it. The error is only of use if it is errDamaged.
 func opens(ctx context.Context, home, name string) error {
 	db, path, err := open(ctx, home, name, readOnly)
 	if db == nil || err != nil {
@@ -186,7 +186,7 @@ func opens(ctx context.Context, home, name string) error {
 	}
 	for _, text := range opening {
 		err := query(ctx, db, path, func(*row) error { return nil }, text)
-		if errors.Is(err, ErrDamaged) {
+		if errors.Is(err, errDamaged) {
 			return err
 		}
 	}

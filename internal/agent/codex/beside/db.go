@@ -20,8 +20,8 @@ import (
 	"github.com/hist-cli/hist/internal/disk"
 )
 
-// ErrSchema is agent.ErrSchema.
-var ErrSchema = agent.ErrSchema
+// errSchema is agent.ErrSchema.
+var errSchema = agent.ErrSchema
 
 // access is what a database is opened for.
 type access string
@@ -34,7 +34,7 @@ const (
 // unlocked is SQLite's name for file access without locks.
 var unlocked = map[bool]string{false: "unix-none", true: "win32-none"}[runtime.GOOS == "windows"]
 
-// open opens one of a home's databases; nil if there is none. The error is ErrSchema if it is not of the form that clients
+// open opens one of a home's databases; nil if there is none. The error is errSchema if it is not of the form that clients
 // make (see schema.go). Reading leaves no trace: a database that nobody has
 // open (its client removes the -wal file when it ends) is read without a lock and without the -wal and -shm files
 // that SQLite would make. So is one with a -wal file that has lost its -shm file, as in a copy of a home: what SQLite would
@@ -175,14 +175,14 @@ func columns(ctx context.Context, db querier, path, table string) (names []strin
 	return names, err
 }
 
-// needs is columns of a table that has to have some of them: the error is ErrSchema if it lacks one.
+// needs is columns of a table that has to have some of them: the error is errSchema if it lacks one.
 func needs(ctx context.Context, db querier, path, table string, wanted ...string) (names []string, err error) {
 	if names, err = columns(ctx, db, path, table); err != nil {
 		return nil, err
 	}
 	for _, c := range wanted {
 		if !slices.Contains(names, c) {
-			return nil, fmt.Errorf("%s: %w: no %s.%s", path, ErrSchema, table, c)
+			return nil, fmt.Errorf("%s: %w: no %s.%s", path, errSchema, table, c)
 		}
 	}
 	return names, nil
@@ -205,7 +205,7 @@ func each(ctx context.Context, rows *sql.Rows, path string, do func(*row) error)
 			return ctx.Err()
 		}
 		if n == maxRows {
-			return fmt.Errorf("reading %s: %w: it has more than %d rows of what was asked", path, ErrSchema, maxRows)
+			return fmt.Errorf("reading %s: %w: it has more than %d rows of what was asked", path, errSchema, maxRows)
 		}
 		if err := do(&one); err != nil {
 			return fmt.Errorf("reading %s: %w", path, sqlError(err))

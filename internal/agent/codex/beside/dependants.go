@@ -9,11 +9,8 @@ import (
 	"sync"
 
 	"github.com/hist-cli/hist/internal/agent"
-	"github.com/hist-cli/hist/internal/agent/codex"
 	codexhome "github.com/hist-cli/hist/internal/agent/codex/home"
-	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
-	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/walk"
 )
 
@@ -66,28 +63,13 @@ func (hs *Headers) of(ctx context.Context, path string) (session.Info, bool) {
 	defer hs.mu.Unlock()
 	h, read := hs.known[path]
 	if !read || !os.SameFile(h.file, now) || h.file.Size() != now.Size() || !h.file.ModTime().Equal(now.ModTime()) {
-		line, ok := firstLineAt(ctx, path)
-		h = readHeader{now, codex.ReadHeader(line), ok}
+		info, ok := headerAt(ctx, path)
+		h = readHeader{now, info, ok}
 		if ctx.Err() == nil {
 			hs.known[path] = h
 		}
 	}
 	return h.info, h.ok
-}
-
-func firstLineAt(ctx context.Context, path string) ([]byte, bool) {
-	src, err := source.OpenIn(ctx, path)
-	if err != nil {
-		return nil, false
-	}
-	defer src.Close()
-	r, err := src.Reader(ctx)
-	if err != nil {
-		return nil, false
-	}
-	defer r.Close()
-	line, err := jsonl.NewReader(r).Next()
-	return line.Raw, err == nil
 }
 
 // RolloutID is the id under which a rollout's projection and its dependants know it: the last id in its name.

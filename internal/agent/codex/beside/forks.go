@@ -30,6 +30,7 @@ func NewForks() *Forks { return &Forks{homes: map[string]headers{}} }
 // maxForks is up to how many sessions of a home are asked whose forks they are.
 const maxForks = 4096
 
+// errEnough says that no more is wanted, of a walk or of rows.
 var errEnough = errors.New("enough")
 
 // of are the files of the sessions that were forked from a thread.

@@ -36,9 +36,9 @@ type Home struct {
 	files func() (rollouts, error)
 	index func() (map[string]IndexRow, error)
 	// damaged are the databases that no client can read.
-	damaged func() []Damaged
+	damaged func() []damagedDatabase
 	// unsound is the client's view of all sessions, if a repair could not change it.
-	unsound func() []Damaged
+	unsound func() []damagedDatabase
 	// databases are those that are asked about each session.
 	databases func() []agent.Database
 	// providers are home.Providers: the model providers that the client knows, nil if that is not certain.
@@ -83,10 +83,10 @@ func Open(ctx context.Context, dir string) *Home {
 		index:     sync.OnceValues(func() (map[string]IndexRow, error) { return known(Index(ctx, dir)) }),
 		databases: sync.OnceValue(func() []agent.Database { return []agent.Database{home.History(dir), home.State(dir)} }),
 		providers: sync.OnceValues(func() (map[string]bool, string) { return home.Providers(dir) }),
-		damaged:   sync.OnceValue(func() []Damaged { return DamagedDatabases(ctx, dir) }),
-		unsound:   sync.OnceValue(func() []Damaged { return UnsoundProjection(ctx, dir) }),
+		damaged:   sync.OnceValue(func() []damagedDatabase { return damagedDatabases(ctx, dir) }),
+		unsound:   sync.OnceValue(func() []damagedDatabase { return unsoundProjection(ctx, dir) }),
 		unasked: sync.OnceValues(func() (map[string]bool, error) {
-			threads, err := known(Threads(ctx, dir))
+			threads, err := known(listedThreads(ctx, dir))
 			ids := map[string]bool{}
 			for _, t := range threads {
 				ids[t.ID] = t.Unasked && !t.Archived && !t.Subagent // the others it would not offer anyway
@@ -98,7 +98,7 @@ func Open(ctx context.Context, dir string) *Home {
 
 // known treats a database in an unknown form, which a newer client may have made, as missing.
 func known[T any](value T, err error) (T, error) {
-	if errors.Is(err, ErrSchema) {
+	if errors.Is(err, errSchema) {
 		var none T
 		return none, nil
 	}
@@ -168,7 +168,7 @@ func (h *Home) copied(src *source.Source, res *lint.Result) error {
 
 // viewed lists what is wrong between one session and the databases, and the databases that can't be read where they are about
 // it.
-func (h *Home) viewed(ctx context.Context, src *source.Source, res *lint.Result, name home.FileName) ([]lint.Finding, []Damaged, error) {
+func (h *Home) viewed(ctx context.Context, src *source.Source, res *lint.Result, name home.FileName) ([]lint.Finding, []damagedDatabase, error) {
 	known, keep := h.agreed(ctx, src, res)
 	if known {
 		return nil, nil, nil
@@ -212,7 +212,7 @@ func (h *Home) lineage(ctx context.Context, src *source.Source, res *lint.Result
 		return nil, err
 	}
 	find := func(id string) string { return files.of[strings.ToLower(id)].read }
-	b, err := Lineage(ctx, res.Summary.Header, rolloutID, find)
+	b, err := lineageOf(ctx, res.Summary.Header, rolloutID, find)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ func (h *Home) lineage(ctx context.Context, src *source.Source, res *lint.Result
 		if what == "" || err != nil {
 			return nil, err
 		}
-		b = &Break{What: what}
+		b = &lineageBreak{What: what}
 	}
 	f := ofFile(rules.BrokenLineage, b.What)
 	f.Pos = session.Pos{Line: 1}
@@ -234,22 +234,22 @@ func (h *Home) lineage(ctx context.Context, src *source.Source, res *lint.Result
 
 // unread lists the databases that can't be read where they are about one session. viewed is the error of reading the client's
 // view of it; if it is another error, it is returned.
-func (h *Home) unread(ctx context.Context, name home.FileName, viewed error) (found []Damaged, err error) {
-	if errors.Is(ReadRow(ctx, h.dir, name.ThreadID), ErrDamaged) {
-		found = DamagedRow(ctx, h.dir, name.ThreadID)
+func (h *Home) unread(ctx context.Context, name home.FileName, viewed error) (found []damagedDatabase, err error) {
+	if errors.Is(readRow(ctx, h.dir, name.ThreadID), errDamaged) {
+		found = damagedRow(ctx, h.dir, name.ThreadID)
 	}
-	if errors.Is(viewed, ErrDamaged) {
-		return append(found, DamagedProjection(ctx, h.dir, name.RolloutID)...), nil
+	if errors.Is(viewed, errDamaged) {
+		return append(found, damagedProjection(ctx, h.dir, name.RolloutID)...), nil
 	}
 	return found, viewed
 }
 
 // broken reports the databases that can't be read, as a whole or where they are about a session. Clients before 0.150 do
 // without them; newer ones resume nothing, or not that session.
-func (h *Home) broken(res *lint.Result, unread []Damaged) (found []lint.Finding) {
+func (h *Home) broken(res *lint.Result, unread []damagedDatabase) (found []lint.Finding) {
 	whole := h.damaged()
 	for _, d := range unread {
-		if !slices.ContainsFunc(whole, func(w Damaged) bool { return w.Name == d.Name }) {
+		if !slices.ContainsFunc(whole, func(w damagedDatabase) bool { return w.Name == d.Name }) {
 			whole = append(whole[:len(whole):len(whole)], d)
 		}
 	}
@@ -285,7 +285,7 @@ func (h *Home) Listed(ctx context.Context, src *source.Source) ([]lint.Finding, 
 	if err != nil || index == nil {
 		return found, err
 	}
-	list := "the client's list of threads (" + filepath.Base(IndexPath(h.dir)) + ") has "
+	list := "the client's list of threads (" + filepath.Base(indexPath(h.dir)) + ") has "
 	if index[name.ThreadID].Path == "" {
 		return append(found, ofFile(rules.IndexMissing, list+"no row for this session")), nil
 	}
@@ -303,7 +303,7 @@ func (h *Home) Listed(ctx context.Context, src *source.Source) ([]lint.Finding, 
 // Index is the path of the client's list of threads, and what is wrong with it apart from any session of the home: threads
 // whose file is missing.
 func (h *Home) Index() (path string, found []lint.Finding, err error) {
-	path = IndexPath(h.dir)
+	path = indexPath(h.dir)
 	index, err := h.index()
 	if err != nil || index == nil {
 		return path, nil, err

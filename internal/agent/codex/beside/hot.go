@@ -110,7 +110,7 @@ func duplicate(to, from string) (err error) {
 	}
 	defer in.Close()
 	if info, err := in.Stat(); err != nil || info.Size() > maxHot {
-		return errors.Join(err, fmt.Errorf("%w: it has more than %d GiB", ErrSchema, maxHot>>30))
+		return errors.Join(err, fmt.Errorf("%w: it has more than %d GiB", errSchema, maxHot>>30))
 	}
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -42,7 +42,7 @@ func TestHotJournal(t *testing.T) {
 			t.Errorf("%s has changed, or is gone: %v", name, err)
 		}
 	}
-	if n, err := Rewind(t.Context(), home, parentID, sum, 0); n == 0 || err != nil {
+	if n, err := rewind(t.Context(), home, parentID, sum, 0); n == 0 || err != nil {
 		t.Errorf("%d rows went: %v", n, err)
 	}
 	if _, err := os.Stat(filepath.Join(home, historyFile+"-journal")); err == nil {

@@ -11,8 +11,8 @@ import (
 	codexhome "github.com/hist-cli/hist/internal/agent/codex/home"
 )
 
-// IndexPath is the path of a home's list of threads, whether it exists or not.
-func IndexPath(home string) string {
+// indexPath is the path of a home's list of threads, whether it exists or not.
+func indexPath(home string) string {
 	return filepath.Join(codexhome.Databases(home), codexhome.StateFile)
 }
 

@@ -24,7 +24,7 @@ const maxKeptText = 64 << 20
 // nearly all sessions it has nothing that the file lacks.
 type view struct {
 	of       *copies            // of the session
-	items    map[KeptName]int64 // the completed items of the file, with the ordinal under which each comes first, -1 if it has none
+	items    map[keptName]int64 // the completed items of the file, with the ordinal under which each comes first, -1 if it has none
 	begun    map[string]bool    // turns that begin, or end, in the file
 	ended    map[string]bool
 	searches map[string]bool // ids of the searches that the file has
@@ -249,7 +249,7 @@ func (*sources) Finding() lint.Finding {
 func (*sources) Time(rec *session.Record) time.Time { return codex.Time(rec) }
 
 func newView(of *copies) *view {
-	return &view{of: of, items: map[KeptName]int64{}, begun: map[string]bool{}, ended: map[string]bool{}, searches: map[string]bool{}}
+	return &view{of: of, items: map[keptName]int64{}, begun: map[string]bool{}, ended: map[string]bool{}, searches: map[string]bool{}}
 }
 
 // See notes what the file holds.
@@ -272,7 +272,7 @@ func (v *view) See(rec *session.Record) {
 	case rec.Type == "response_item/web_search_call":
 		v.searches[string(rec.ID)] = true
 	case rec.Type == "event_msg/item_completed" && !rec.Torn: // for one that was cut off, the whole is looked for
-		name := KeptName{Turn: string(rec.TurnID), ID: string(rec.CallID)}
+		name := keptName{Turn: string(rec.TurnID), ID: string(rec.CallID)}
 		if _, seen := v.items[name]; !seen {
 			v.items[name] = ordinal
 		}
@@ -285,19 +285,19 @@ func (v *view) Missing(ctx context.Context, h session.Info) []check.Lost {
 	if !h.Paginated() {
 		return nil
 	}
-	names, turns, err := KeptNames(ctx, v.of.dir, v.of.name.RolloutID)
+	names, turns, err := keptNames(ctx, v.of.dir, v.of.name.RolloutID)
 	if !v.of.read(err) || v.holds(names, turns) || !v.any && h.BaseThread == "" && !begins(turns) {
 		return nil // what can't be read of the home is reported when it is compared with the session
 	}
 	v.of.further = true // what the items hold decides, too
-	all, err := KeptItems(ctx, v.of.dir, v.of.name.RolloutID)
+	all, err := keptItems(ctx, v.of.dir, v.of.name.RolloutID)
 	if !v.of.read(err) {
 		return nil
 	}
 	newest := int64(0) // the highest ordinal under which both have the same item
-	var items []KeptItem
+	var items []keptItem
 	for _, item := range all {
-		switch ordinal, seen := v.items[KeptName{Turn: item.Turn, ID: item.ID}]; {
+		switch ordinal, seen := v.items[keptName{Turn: item.Turn, ID: item.ID}]; {
 		case seen && ordinal >= 0 && ordinal != item.Ordinal:
 			return nil
 		case seen:
@@ -306,7 +306,7 @@ func (v *view) Missing(ctx context.Context, h session.Info) []check.Lost {
 			items = append(items, item)
 		}
 	}
-	if items, err = KeptText(ctx, v.of.dir, v.of.name.RolloutID, items, maxKeptText); !v.of.read(err) {
+	if items, err = keptText(ctx, v.of.dir, v.of.name.RolloutID, items, maxKeptText); !v.of.read(err) {
 		return nil
 	}
 	out := v.missing(h, items, turns, all)
@@ -318,9 +318,9 @@ func (v *view) Missing(ctx context.Context, h session.Info) []check.Lost {
 }
 
 // holds says whether the file holds all that the database does.
-func (v *view) holds(names []KeptName, turns []KeptTurn) bool {
-	lacks := func(n KeptName) bool { _, seen := v.items[n]; return !seen }
-	open := func(t KeptTurn) bool { return !v.begun[t.ID] || t.End >= 0 && !v.ended[t.ID] }
+func (v *view) holds(names []keptName, turns []keptTurn) bool {
+	lacks := func(n keptName) bool { _, seen := v.items[n]; return !seen }
+	open := func(t keptTurn) bool { return !v.begun[t.ID] || t.End >= 0 && !v.ended[t.ID] }
 	return !slices.ContainsFunc(names, lacks) && !slices.ContainsFunc(turns, open)
 }
 
@@ -330,7 +330,7 @@ func (v *view) given(ordinal int64) bool {
 }
 
 // missing are the records of some items, and those that begin and end turns. all are all items of the database.
-func (v *view) missing(h session.Info, items []KeptItem, turns []KeptTurn, all []KeptItem) (out []check.Lost) {
+func (v *view) missing(h session.Info, items []keptItem, turns []keptTurn, all []keptItem) (out []check.Lost) {
 	answers := map[string]string{} // texts of the lost answers, by id
 	for _, item := range items {
 		place := codex.KeptPlace{Thread: h.ID, Turn: item.Turn, CWD: h.CWD, At: item.At, Ordinal: item.Ordinal}
@@ -361,13 +361,13 @@ func (v *view) missing(h session.Info, items []KeptItem, turns []KeptTurn, all [
 
 // begins says whether a thread began with these turns. If it did not, and its file no longer shows it, the thread continued
 // another one that nothing names.
-func begins(turns []KeptTurn) bool {
-	return slices.ContainsFunc(turns, func(t KeptTurn) bool { return t.Ordinal > 0 && t.Ordinal <= codex.FirstTurn })
+func begins(turns []keptTurn) bool {
+	return slices.ContainsFunc(turns, func(t keptTurn) bool { return t.Ordinal > 0 && t.Ordinal <= codex.FirstTurn })
 }
 
 // after is a time that was kept in whole seconds, but not earlier than that of the item before the record with an ordinal.
-func after(items []KeptItem, ordinal int64, at time.Time) time.Time {
-	i, _ := slices.BinarySearchFunc(items, ordinal, func(item KeptItem, n int64) int { return cmp.Compare(item.Ordinal, n) })
+func after(items []keptItem, ordinal int64, at time.Time) time.Time {
+	i, _ := slices.BinarySearchFunc(items, ordinal, func(item keptItem, n int64) int { return cmp.Compare(item.Ordinal, n) })
 	if i > 0 && items[i-1].At.After(at) && items[i-1].At.Sub(at) < time.Second {
 		return items[i-1].At
 	}
@@ -377,7 +377,7 @@ func after(items []KeptItem, ordinal int64, at time.Time) time.Time {
 // Listed is what another file of a thread, or else a home's list of threads, or the torn header of a fork, says about it; nil
 // if nothing does, or in an unknown form.
 func Listed(ctx context.Context, dir, thread string) *check.Listed {
-	l, err := Row(ctx, dir, thread)
+	l, err := threadRow(ctx, dir, thread)
 	if err != nil {
 		l = nil // what can't be read of the home is reported when it is compared with the session
 	}

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// KeptItem is a row of thread_items: an item of a turn as the client shows it, made of one record of the rollout.
-type KeptItem struct {
+// keptItem is a row of thread_items: an item of a turn as the client shows it, made of one record of the rollout.
+type keptItem struct {
 	ID, Turn string
 	Ordinal  int64 // of that record
 	At       time.Time
@@ -21,8 +21,8 @@ type KeptItem struct {
 	row int64 // its place in the table: its ids may have no index
 }
 
-// KeptTurn is a row of thread_turns.
-type KeptTurn struct {
+// keptTurn is a row of thread_turns.
+type keptTurn struct {
 	ID                 string
 	Status             string // completed, interrupted, failed, inProgress
 	Error              string // JSON, "" if there is none
@@ -32,8 +32,8 @@ type KeptTurn struct {
 	Final              string // id of its last answer, "" if it has none
 }
 
-// KeptName says which item of a rollout a row is about.
-type KeptName struct{ Turn, ID string }
+// keptName says which item of a rollout a row is about.
+type keptName struct{ Turn, ID string }
 
 // keptColumns are the columns that are read of the projection. A database that lacks one is in an unknown form.
 var keptColumns = map[string][]string{
@@ -51,9 +51,9 @@ var laterColumns = []struct{ table, name, without string }{
 // maxKept is how many items of a rollout are read: an index of them is held in memory.
 const maxKept = 1 << 16
 
-// KeptNames reads which items and turns of a rollout the projection keeps. That takes a fraction of what it takes to read the items,
-// whose rows lie far apart. It is empty if there is nothing, or more than maxKept items; the error may be ErrSchema.
-func KeptNames(ctx context.Context, home, rolloutID string) (names []KeptName, turns []KeptTurn, err error) {
+// keptNames reads which items and turns of a rollout the projection keeps. That takes a fraction of what it takes to read the items,
+// whose rows lie far apart. It is empty if there is nothing, or more than maxKept items; the error may be errSchema.
+func keptNames(ctx context.Context, home, rolloutID string) (names []keptName, turns []keptTurn, err error) {
 	db, path, err := open(ctx, home, historyFile, readOnly)
 	if db == nil || err != nil {
 		return nil, nil, err
@@ -64,7 +64,7 @@ func KeptNames(ctx context.Context, home, rolloutID string) (names []KeptName, t
 		return nil, nil, err
 	}
 	err = query(ctx, db, path, func(rows *row) error {
-		var n KeptName
+		var n keptName
 		err := rows.Scan(&n.Turn, &n.ID)
 		names = append(names, n)
 		return err
@@ -73,7 +73,7 @@ func KeptNames(ctx context.Context, home, rolloutID string) (names []KeptName, t
 		return nil, nil, err
 	}
 	err = query(ctx, db, path, func(rows *row) error {
-		var t KeptTurn
+		var t keptTurn
 		var started, completed, ms int64
 		if err := rows.Scan(&t.ID, &t.Status, &t.Error, &t.Ordinal, &t.End, &started, &completed, &ms, &t.Final); err != nil {
 			return err
@@ -87,7 +87,7 @@ func KeptNames(ctx context.Context, home, rolloutID string) (names []KeptName, t
 	return names, turns, err
 }
 
-// keptForm is what is asked for in place of the later columns. The error may be ErrSchema.
+// keptForm is what is asked for in place of the later columns. The error may be errSchema.
 func keptForm(ctx context.Context, db *database, path string) (later map[string]string, err error) {
 	later = map[string]string{}
 	for table, want := range keptColumns {
@@ -107,9 +107,9 @@ func keptForm(ctx context.Context, db *database, path string) (later map[string]
 	return later, nil
 }
 
-// KeptItems reads the items that the projection keeps of a rollout, by ordinal, without their texts; none if there are more than
-// maxKept. The error may be ErrSchema. The order depends only on the rows, not on where they are in the file.
-func KeptItems(ctx context.Context, home, rolloutID string) (items []KeptItem, err error) {
+// keptItems reads the items that the projection keeps of a rollout, by ordinal, without their texts; none if there are more than
+// maxKept. The error may be errSchema. The order depends only on the rows, not on where they are in the file.
+func keptItems(ctx context.Context, home, rolloutID string) (items []keptItem, err error) {
 	db, path, err := open(ctx, home, historyFile, readOnly)
 	if db == nil || err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func KeptItems(ctx context.Context, home, rolloutID string) (items []KeptItem, e
 		return nil, err
 	}
 	err = query(ctx, db, path, func(rows *row) error {
-		var i KeptItem
+		var i keptItem
 		var ms int64
 		if err := rows.Scan(&i.ID, &i.Turn, &i.Ordinal, &ms, &i.Begun, &i.row); err != nil {
 			return err
@@ -137,8 +137,8 @@ func KeptItems(ctx context.Context, home, rolloutID string) (items []KeptItem, e
 	return items, nil
 }
 
-// KeptText fills in the texts of items, up to most bytes in all. It returns the items that it has filled in.
-func KeptText(ctx context.Context, home, rolloutID string, items []KeptItem, most int) ([]KeptItem, error) {
+// keptText fills in the texts of items, up to most bytes in all. It returns the items that it has filled in.
+func keptText(ctx context.Context, home, rolloutID string, items []keptItem, most int) ([]keptItem, error) {
 	if len(items) == 0 {
 		return nil, nil
 	}
@@ -152,7 +152,7 @@ func KeptText(ctx context.Context, home, rolloutID string, items []KeptItem, mos
 		return nil, fmt.Errorf("reading %s: %w", path, sqlError(err))
 	}
 	defer text.Close()
-	var out []KeptItem
+	var out []keptItem
 	for _, i := range items {
 		if err := text.QueryRowContext(ctx, i.row, rolloutID, i.Turn, i.ID).Scan(&i.JSON); err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return nil, fmt.Errorf("reading %s: %w", path, sqlError(err))

@@ -8,9 +8,9 @@ import (
 
 // TestTies: what is read of a session hangs on its rows, and not on the order in which they were written.
 func TestTies(t *testing.T) {
-	var kept [2][]KeptItem
-	var turns [2][]KeptTurn
-	var views [2]Projection
+	var kept [2][]keptItem
+	var turns [2][]keptTurn
+	var views [2]projection
 	for i, order := range [][]int{{0, 1, 2, 3}, {3, 1, 2, 0}} {
 		home := t.TempDir()
 		t.Setenv("CODEX_SQLITE_HOME", "")
@@ -26,16 +26,16 @@ func TestTies(t *testing.T) {
 				fmt.Sprintf("INSERT INTO thread_turns VALUES ('%s', 'turn%d', 4, 'completed', NULL, 1, 1, 1, 'a', 9)", parentID, n))
 		}
 		var err error
-		if kept[i], err = KeptItems(t.Context(), home, parentID); err != nil {
+		if kept[i], err = keptItems(t.Context(), home, parentID); err != nil {
 			t.Fatal(err)
 		}
 		for n := range kept[i] {
 			kept[i][n].row = 0
 		}
-		if _, turns[i], err = KeptNames(t.Context(), home, parentID); err != nil {
+		if _, turns[i], err = keptNames(t.Context(), home, parentID); err != nil {
 			t.Fatal(err)
 		}
-		if views[i], _, err = Projected(t.Context(), home, parentID); err != nil {
+		if views[i], _, err = projectionOf(t.Context(), home, parentID); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/hist-cli/hist/internal/source"
 )
 
-// Break is a place where the lineage of a fork does not hold: a history_base that its client can't follow.
-type Break struct {
+// lineageBreak is a place where the lineage of a fork does not hold: a history_base that its client can't follow.
+type lineageBreak struct {
 	What string // a clause: "the rollout ID is not there"
 	// Refused: the client does not resume the fork. Otherwise it resumes it without the record that is cut.
 	Refused bool
@@ -21,28 +21,28 @@ type Break struct {
 	Rewritten bool
 }
 
-// Lineage follows the history_base of a rollout from its header to the first ancestor, and returns the first break, nil if there is
+// lineageOf follows the history_base of a rollout from its header to the first ancestor, and returns the first break, nil if there is
 // none. find gives the path of the rollout with an id, "" if there is none. What a client does with
 // each break was measured with 0.169.0: it refuses a missing rollout ("missing source rollout"), a circle ("cycle
 // detected"), a legacy one ("source rollout is not paginated") and an offset past the end ("cutoff byte offset is past
 // the source rollout"); it resumes at an offset inside a line and drops the line; ordinals it does not compare.
-func Lineage(ctx context.Context, h session.Info, rolloutID string, find func(rolloutID string) string) (*Break, error) {
+func lineageOf(ctx context.Context, h session.Info, rolloutID string, find func(rolloutID string) string) (*lineageBreak, error) {
 	seen := map[string]bool{rolloutID: true}
 	for h.BaseThread != "" {
 		if seen[h.BaseThread] {
-			return &Break{What: fmt.Sprintf("history_base leads in a circle back to rollout %s", h.BaseThread), Refused: true}, nil
+			return &lineageBreak{What: fmt.Sprintf("history_base leads in a circle back to rollout %s", h.BaseThread), Refused: true}, nil
 		}
 		seen[h.BaseThread] = true
 		path := find(h.BaseThread)
 		if path == "" {
-			return &Break{What: fmt.Sprintf("history_base names rollout %s, which is neither in sessions nor in the archive", h.BaseThread), Refused: true}, nil
+			return &lineageBreak{What: fmt.Sprintf("history_base names rollout %s, which is neither in sessions nor in the archive", h.BaseThread), Refused: true}, nil
 		}
 		base, ok := headerAt(ctx, path)
 		switch {
 		case !ok:
-			return &Break{What: fmt.Sprintf("history_base names %s, whose header can't be read", path), Refused: true}, nil
+			return &lineageBreak{What: fmt.Sprintf("history_base names %s, whose header can't be read", path), Refused: true}, nil
 		case !base.Paginated():
-			return &Break{What: fmt.Sprintf("history_base names %s, which is not paginated", path), Refused: true}, nil
+			return &lineageBreak{What: fmt.Sprintf("history_base names %s, which is not paginated", path), Refused: true}, nil
 		}
 		if b, err := cutoff(ctx, path, h.BaseOffset); b != nil || err != nil {
 			return b, err
@@ -56,7 +56,7 @@ func Lineage(ctx context.Context, h session.Info, rolloutID string, find func(ro
 }
 
 // cutoff looks whether an offset is the end of a line of a rollout.
-func cutoff(ctx context.Context, path string, offset int64) (*Break, error) {
+func cutoff(ctx context.Context, path string, offset int64) (*lineageBreak, error) {
 	src, err := source.Open(path)
 	if err != nil {
 		return nil, err
@@ -65,11 +65,11 @@ func cutoff(ctx context.Context, path string, offset int64) (*Break, error) {
 	got, err := src.Extract(ctx, last)
 	switch {
 	case errors.Is(err, source.ErrRange), errors.Is(err, source.ErrCorrupt):
-		return &Break{What: fmt.Sprintf("history_base points past what can be read of %s (byte %d)", path, offset), Refused: true, Rewritten: true}, nil
+		return &lineageBreak{What: fmt.Sprintf("history_base points past what can be read of %s (byte %d)", path, offset), Refused: true, Rewritten: true}, nil
 	case err != nil:
 		return nil, err
 	case got[0][0] != '\n':
-		return &Break{What: fmt.Sprintf("history_base points into a line of %s (byte %d): the client drops that record", path, offset), Rewritten: true}, nil
+		return &lineageBreak{What: fmt.Sprintf("history_base points into a line of %s (byte %d): the client drops that record", path, offset), Rewritten: true}, nil
 	}
 	return nil, nil
 }
@@ -80,7 +80,7 @@ const maxTail = 1 << 20
 // parted looks whether the last record of a rollout that its fork relies on is the one that it parted from: an ancestor
 // that was put back from a copy and went on has another one there, and no client compares them. Its time alone tells nothing, for
 // a clock can be put back.
-func parted(ctx context.Context, path string, h session.Info) (*Break, error) {
+func parted(ctx context.Context, path string, h session.Info) (*lineageBreak, error) {
 	src, err := source.Open(path)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func parted(ctx context.Context, path string, h session.Info) (*Break, error) {
 	last := text[at+1:]
 	n := gjson.GetBytes(last, "ordinal")
 	if n.Type == gjson.Number && h.BaseOrdinal > 0 && n.Int() != h.BaseOrdinal-1 {
-		return &Break{What: fmt.Sprintf("history_base ends after record %d of %s, but record %d is there: that session was reset to an earlier state and continued, so the fork inherits a different history", h.BaseOrdinal-1, path, n.Int()), Rewritten: true}, nil
+		return &lineageBreak{What: fmt.Sprintf("history_base ends after record %d of %s, but record %d is there: that session was reset to an earlier state and continued, so the fork inherits a different history", h.BaseOrdinal-1, path, n.Int()), Rewritten: true}, nil
 	}
 	return nil, nil
 }

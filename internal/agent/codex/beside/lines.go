@@ -1,6 +1,7 @@
 package beside
 
 import (
+	"bytes"
 	"context"
 	"iter"
 
@@ -37,4 +38,14 @@ func linesOf(ctx context.Context, src *source.Source) iter.Seq2[jsonl.Line, erro
 			}
 		}
 	}
+}
+
+// firstLine is the first of a session's lines; nil if it can't be read, which lint has reported.
+func firstLine(lines iter.Seq2[jsonl.Line, error]) []byte {
+	for line, err := range lines {
+		if err == nil {
+			return bytes.Clone(line.Raw)
+		}
+	}
+	return nil
 }

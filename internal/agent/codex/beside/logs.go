@@ -44,8 +44,8 @@ func Called(ctx context.Context, home, thread string, see func(LogRow) bool) err
 	return everyLog(ctx, home, thread, calledRows, "", see)
 }
 
-// Typed passes the log's rows about what a thread's clients were asked to see, in their order, as Sent does.
-func Typed(ctx context.Context, home, thread string, see func(LogRow) bool) error {
+// loggedTyped passes the log's rows about what a thread's clients were asked to see, in their order, as Sent does.
+func loggedTyped(ctx context.Context, home, thread string, see func(LogRow) bool) error {
 	return everyLog(ctx, home, thread, typedRows, "", see)
 }
 
@@ -68,7 +68,7 @@ const (
 )
 
 // Sent passes the log's rows about a thread's requests to see, newest first, until see returns false. If there is no log it
-// does nothing; the error may be ErrSchema.
+// does nothing; the error may be errSchema.
 func Sent(ctx context.Context, home, thread string, see func(LogRow) bool) error {
 	return everyLog(ctx, home, thread, sentRows, " DESC", see)
 }
@@ -98,12 +98,12 @@ func logged(ctx context.Context, home, file string, see func(LogRow) bool, condi
 	}
 	for _, c := range logColumns {
 		if !slices.Contains(has, c) {
-			return fmt.Errorf("%s: %w: no logs.%s", path, ErrSchema, c)
+			return fmt.Errorf("%s: %w: no logs.%s", path, errSchema, c)
 		}
 	}
 	i := slices.IndexFunc(logTexts, func(c string) bool { return slices.Contains(has, c) })
 	if i < 0 {
-		return fmt.Errorf("%s: %w: no logs.%s", path, ErrSchema, logTexts[0])
+		return fmt.Errorf("%s: %w: no logs.%s", path, errSchema, logTexts[0])
 	}
 	text := logTexts[i]
 	err = query(ctx, db.DB, path, func(rows *row) error {
@@ -114,16 +114,13 @@ func logged(ctx context.Context, home, file string, see func(LogRow) bool, condi
 		}
 		r.At = time.Unix(secs, nanos).UTC()
 		if !see(r) {
-			return errEnoughRows
+			return errEnough
 		}
 		return nil
 	}, fmt.Sprintf(`SELECT id, ts, ts_nanos, coalesce(process_uuid, ''), %[1]s FROM logs
 		WHERE %[1]s IS NOT NULL AND octet_length(%[1]s) <= %[2]d AND %[3]s LIMIT %[4]d`, text, maxLogRow, condition, maxLogRows), args...)
-	if errors.Is(err, errEnoughRows) {
+	if errors.Is(err, errEnough) {
 		return nil
 	}
 	return err
 }
-
-// errEnoughRows says that no more rows are wanted.
-var errEnoughRows = errors.New("enough rows")

@@ -29,7 +29,7 @@ func (h *Home) misled(ctx context.Context, src *source.Source, res *lint.Result,
 		return nil, err
 	}
 	stale := func(impact finding.Impact, format string, args ...any) []lint.Finding {
-		f := ofFile(rules.IndexStale, fmt.Sprintf("the client's list of threads ("+filepath.Base(IndexPath(h.dir))+") "+format, args...))
+		f := ofFile(rules.IndexStale, fmt.Sprintf("the client's list of threads ("+filepath.Base(indexPath(h.dir))+") "+format, args...))
 		f.Impact = impact
 		return []lint.Finding{f}
 	}

@@ -1,7 +1,6 @@
 package beside
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
@@ -17,13 +16,13 @@ import (
 // ownPast mends a fork whose lineage is broken: the fork gets those records of its ancestors that are certain to be its past,
 // and relies on no other file any more. If some of them are gone, the model is told so.
 func (h *Home) ownPast(ctx context.Context, src *source.Source, res *lint.Result, f *lint.Finding, rewritten bool, find func(string) string) {
-	line := firstLine(ctx, src)
+	line := firstLine(linesOf(ctx, src))
 	ordinal := gjson.GetBytes(line, "ordinal")
-	began := Written(line)
+	began := writtenAt(line)
 	if gjson.GetBytes(line, "type").Str != "session_meta" || ordinal.Type != gjson.Number || began.IsZero() || res.Summary.Header.SubagentStart > 0 {
 		return
 	}
-	records, has := Past(ctx, res.Summary.Header, began, rewritten, find, func(path string) [][]byte { return h.keptOf(ctx, path) })
+	records, has := recordsBefore(ctx, res.Summary.Header, began, rewritten, find, func(path string) [][]byte { return h.keptOf(ctx, path) })
 	header := session.Pos{Line: 1}
 	f.Edits = []lint.Edit{
 		{At: header, Op: lint.Splice, Cuts: []session.Cut{
@@ -31,7 +30,7 @@ func (h *Home) ownPast(ctx context.Context, src *source.Source, res *lint.Result
 		}},
 	}
 	// Where some is missing, the jumps in the ordinals tell where: it may come back from a damaged line, or from what events say. Older clients stop at them.
-	jumps := has == Parts && !codex.Before(res.Summary.Header.Version, 0, 154)
+	jumps := has == hasParts && !codex.Before(res.Summary.Header.Version, 0, 154)
 	if !jumps {
 		f.Edits = append(f.Edits, lint.Edit{At: header, Op: lint.Renumber})
 	}
@@ -51,19 +50,19 @@ func (h *Home) ownPast(ctx context.Context, src *source.Source, res *lint.Result
 	}
 	f.Fix, f.Source = lint.Recovered, "the ancestors' records"
 	switch {
-	case has == Whole:
+	case has == hasWhole:
 		f.Message += fmt.Sprintf("; all %d records that it inherits are still there, and become its own", n)
 	case n == 0:
 		f.Message += "; none of the records that it inherits can be identified; the model is told that they are lost"
-	case has == Parts:
+	case has == hasParts:
 		f.Message += fmt.Sprintf("; %d of the records that it inherits can be identified, and become its own", n)
 	default:
 		f.Message += fmt.Sprintf("; %d of the records that it inherits can be identified, and become its own; the model is told that the others are lost", n)
 	}
-	if has != Whole {
+	if has != hasWhole {
 		f.Fix, f.Lost = lint.StandIn, 1
 	}
-	if has == Ends {
+	if has == hasEnds {
 		f.Edits = append(f.Edits, lint.Edit{At: header, Op: lint.After, New: lint.Content{Literal: codex.LostPast(gjson.GetBytes(line, "timestamp").String())}})
 	}
 	if n == 0 {
@@ -95,14 +94,4 @@ func (h *Home) keptOf(ctx context.Context, path string) (lines [][]byte) {
 		}
 	}
 	return lines
-}
-
-// firstLine is a session's first line; nil if it can't be read, which lint has reported.
-func firstLine(ctx context.Context, src *source.Source) []byte {
-	for line, err := range linesOf(ctx, src) {
-		if err == nil {
-			return bytes.Clone(line.Raw)
-		}
-	}
-	return nil
 }

@@ -11,17 +11,17 @@ import (
 // historyFile is the database of the projection.
 const historyFile = codexhome.HistoryFile
 
-// Projection is what a client has read of a rollout.
-type Projection struct {
+// projection is what a client has read of a rollout.
+type projection struct {
 	Offset  int64 // bytes of the uncompressed rollout that have been read
 	Ordinal int64 // of the next record
-	Turns   []Turn
+	Turns   []projectedTurn
 	Listed  bool   // it has at least one turn, with or without a place
 	Hollow  string // the first turn that it says is completed, and of which it has no item; "" if there is none
 }
 
-// Turn is a turn of a projection: the place of its first record in the rollout.
-type Turn struct {
+// projectedTurn is a turn of a projection: the place of its first record in the rollout.
+type projectedTurn struct {
 	ID      string
 	Offset  int64 // bytes, in the uncompressed rollout
 	Ordinal int64
@@ -30,7 +30,7 @@ type Turn struct {
 // projected are the tables whose rows belong to one rollout, by their column thread_id. The last one was added later.
 var projected = []string{"thread_items", "thread_turns", "thread_history_projection_state", "thread_realtime_items"}
 
-// tables returns those of the projected tables that a database has, or ErrSchema if they have an unknown form.
+// tables returns those of the projected tables that a database has, or errSchema if they have an unknown form.
 func tables(ctx context.Context, db querier, path string) ([]string, error) {
 	var have []string
 	for i, t := range projected {
@@ -42,7 +42,7 @@ func tables(ctx context.Context, db querier, path string) ([]string, error) {
 		case slices.Contains(has, "thread_id"):
 			have = append(have, t)
 		case i < 3 || len(has) > 0:
-			return nil, fmt.Errorf("%s: %w: no %s.thread_id", path, ErrSchema, t)
+			return nil, fmt.Errorf("%s: %w: no %s.thread_id", path, errSchema, t)
 		}
 	}
 	return have, nil
@@ -56,8 +56,8 @@ const newestItems = "SELECT rollout_ordinal, item_json IS NULL FROM thread_items
 const hollowTurn = "SELECT turn_id FROM thread_turns WHERE thread_id = ?1 AND status = 'completed'" +
 	" AND turn_id NOT IN (SELECT turn_id FROM thread_items WHERE thread_id = ?1 AND turn_id IS NOT NULL) ORDER BY rollout_ordinal LIMIT 1"
 
-// Projected reads a rollout's projection; ok is false if it has none.
-func Projected(ctx context.Context, home, rolloutID string) (p Projection, ok bool, err error) {
+// projectionOf reads a rollout's projection; ok is false if it has none.
+func projectionOf(ctx context.Context, home, rolloutID string) (p projection, ok bool, err error) {
 	db, path, err := open(ctx, home, historyFile, readOnly)
 	if db == nil || err != nil {
 		return p, false, err
@@ -88,7 +88,7 @@ func Projected(ctx context.Context, home, rolloutID string) (p Projection, ok bo
 		return p, err == nil, err
 	}
 	err = query(ctx, db, path, func(rows *row) error {
-		var t Turn
+		var t projectedTurn
 		err := rows.Scan(&t.ID, &t.Offset, &t.Ordinal)
 		p.Turns = append(p.Turns, t)
 		return err

@@ -177,7 +177,7 @@ func (p *prompts) first(ctx context.Context, c *copies, h session.Info) []check.
 		return nil
 	}
 	c.further = true
-	l, err := Row(ctx, c.dir, c.name.ThreadID)
+	l, err := threadRow(ctx, c.dir, c.name.ThreadID)
 	if !c.read(err) || l == nil || strings.TrimSpace(l.Prompt) == "" || l.Base != c.base || p.known[p.sum(l.Prompt)] {
 		return nil
 	}
@@ -200,7 +200,7 @@ func (p *prompts) answeredNone(c *copies) bool {
 // loggedPrompts are the prompts of a thread that its client's log shows; none if it can't be read.
 func (c *copies) loggedPrompts(ctx context.Context) (typed []typedPrompt) {
 	size, thread := 0, c.name.ThreadID
-	err := Typed(ctx, c.dir, thread, func(row LogRow) bool {
+	err := loggedTyped(ctx, c.dir, thread, func(row LogRow) bool {
 		if turn, text, ok := codex.PromptFromLog(thread, row.Text); ok {
 			typed = append(typed, typedPrompt{row.At, text, row.File, turn})
 			size += len(text)

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Rehome changes, in a list of threads, each path of a session whose file is gone to that of the file at the same place in a home. It
+// rehome changes, in a list of threads, each path of a session whose file is gone to that of the file at the same place in a home. It
 // returns how many.
-func Rehome(ctx context.Context, tx *sql.Tx, home string) (n int64, err error) {
+func rehome(ctx context.Context, tx *sql.Tx, home string) (n int64, err error) {
 	rows, err := tx.QueryContext(ctx, "SELECT rowid, rollout_path FROM threads")
 	if err != nil {
 		return 0, err
@@ -39,8 +39,8 @@ func Rehome(ctx context.Context, tx *sql.Tx, home string) (n int64, err error) {
 	return n, nil
 }
 
-// Strayed is how many rows Rehome would change.
-func Strayed(ctx context.Context, home string) (n int, err error) {
+// strayed is how many rows rehome would change.
+func strayed(ctx context.Context, home string) (n int, err error) {
 	err = threadRows(ctx, home, []string{"rollout_path"}, nil, func(rows *row) error {
 		var path string
 		if err := rows.Scan(&path); err != nil {

@@ -8,12 +8,12 @@ import (
 	"slices"
 )
 
-// Rewind takes out of a rollout's projection what its client has read behind a byte offset, in one transaction, so that
+// rewind takes out of a rollout's projection what its client has read behind a byte offset, in one transaction, so that
 // it reads on from there at the next resume: then the rows are those that it makes of the whole file (measured with
 // 0.150.0 to 0.169.0). The rows of all turns that end before the offset are kept; every row goes if no turn does (so at
 // offset 0), or if a row before the offset was made of records behind it, too. saved is the SHA-256 of what Save wrote:
 // if the rows are not the same any more, nothing is changed and the error is ErrRows. It returns how many rows went.
-func Rewind(ctx context.Context, home, rolloutID, saved string, offset int64) (gone int64, err error) {
+func rewind(ctx context.Context, home, rolloutID, saved string, offset int64) (gone int64, err error) {
 	db, path, err := open(ctx, home, historyFile, readWrite)
 	if db == nil || err != nil {
 		return 0, err
@@ -77,7 +77,7 @@ func lastWhole(ctx context.Context, tx *sql.Tx, path string, have []string, roll
 	if err := row.Scan(&at.offset, &at.ordinal); errors.Is(err, sql.ErrNoRows) {
 		return at, false, nil
 	} else if err != nil {
-		if err = sqlError(err); errors.Is(err, ErrSchema) {
+		if err = sqlError(err); errors.Is(err, errSchema) {
 			return at, false, nil
 		}
 		return at, false, fmt.Errorf("reading %s: %w", path, err)

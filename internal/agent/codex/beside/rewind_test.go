@@ -34,8 +34,8 @@ func TestRewindOfDamagedPages(t *testing.T) {
 			if err := os.WriteFile(path, damaged, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Rewind(t.Context(), home, parentID, hex.EncodeToString(rows.Sum(nil)), offset); err != nil {
-				if failed++; !errors.Is(err, ErrDamaged) {
+			if _, err := rewind(t.Context(), home, parentID, hex.EncodeToString(rows.Sum(nil)), offset); err != nil {
+				if failed++; !errors.Is(err, errDamaged) {
 					t.Errorf("bytes from %d on: %v", at, err)
 				}
 			}

@@ -36,7 +36,7 @@ type rowsTable struct {
 	Columns []string `json:"columns"`
 }
 
-// Save writes the rows of a rollout's projection, with all their columns, so that Restore can make the same rows. They may be
+// Save writes the rows of a rollout's projection, with all their columns, so that restore can make the same rows. They may be
 // the only copy of what they hold. If there are none it writes nothing.
 func Save(ctx context.Context, home, rolloutID string, w io.Writer) error {
 	db, path, err := open(ctx, home, historyFile, readOnly)
@@ -112,7 +112,7 @@ func eachRow(ctx context.Context, tx *sql.Tx, path, table string, names []string
 		return fmt.Errorf("reading %s: %w", path, sqlError(err))
 	}
 	if longest > maxCell {
-		return fmt.Errorf("%s: %w: a row of %s has more than %d MiB", path, ErrSchema, table, maxCell>>20)
+		return fmt.Errorf("%s: %w: a row of %s has more than %d MiB", path, errSchema, table, maxCell>>20)
 	}
 	rows, err := tx.QueryContext(ctx, "SELECT "+strings.Join(list, ", ")+from+" ORDER BY "+strings.Join(list, ", "), rolloutID)
 	if err != nil {
@@ -122,7 +122,7 @@ func eachRow(ctx context.Context, tx *sql.Tx, path, table string, names []string
 	row, to := make([]any, len(names)), make([]any, len(names))
 	for n := 0; rows.Next(); n++ {
 		if n == maxRows {
-			return fmt.Errorf("%s: %w: %s has more than %d rows of this thread", path, ErrSchema, table, maxRows)
+			return fmt.Errorf("%s: %w: %s has more than %d rows of this thread", path, errSchema, table, maxRows)
 		}
 		for i := range row {
 			to[i] = &row[i]
@@ -197,11 +197,11 @@ func unchanged(ctx context.Context, tx *sql.Tx, path, rolloutID, sum string) err
 	return nil
 }
 
-// Restore replaces the rows of a rollout by what Save has written, or by none if saved is nil, in one transaction. now is the
+// restore replaces the rows of a rollout by what Save has written, or by none if saved is nil, in one transaction. now is the
 // SHA-256 of what Save would write now: if the rows differ from it, nothing is changed and the error is ErrRows; with "" they
-// may be any. It returns false if the home no longer has such a database. The error is ErrSchema if a client has given the
+// may be any. It returns false if the home no longer has such a database. The error is errSchema if a client has given the
 // database another form, or the text is of another version.
-func Restore(ctx context.Context, home, rolloutID, now string, saved io.Reader) (bool, error) {
+func restore(ctx context.Context, home, rolloutID, now string, saved io.Reader) (bool, error) {
 	db, path, err := open(ctx, home, historyFile, readWrite)
 	if db == nil || err != nil {
 		return false, err
@@ -260,7 +260,7 @@ func same(ctx context.Context, tx *sql.Tx, path, rolloutID string, added map[str
 		return err
 	}
 	if !bytes.Equal(h.Sum(nil), text) {
-		return fmt.Errorf("%w: they are not the same when they are read again", ErrSchema)
+		return fmt.Errorf("%w: they are not the same when they are read again", errSchema)
 	}
 	return nil
 }
@@ -274,7 +274,7 @@ func insert(ctx context.Context, tx *sql.Tx, path string, have []string, rollout
 		return nil, err
 	}
 	if head.Schema != rowsSchema || head.Database != historyFile || head.Rollout != rolloutID {
-		return nil, fmt.Errorf("%w: %+v is not what was saved of rollout %s", ErrSchema, head, rolloutID)
+		return nil, fmt.Errorf("%w: %+v is not what was saved of rollout %s", errSchema, head, rolloutID)
 	}
 	added = map[string]inserted{}
 	var add *sql.Stmt
@@ -303,7 +303,7 @@ func insert(ctx context.Context, tx *sql.Tx, path string, have []string, rollout
 			return nil, err
 		}
 		if add == nil || len(row) != len(t.Columns) || row[slices.Index(t.Columns, "thread_id")] != rolloutID {
-			return nil, fmt.Errorf("%w: a row is not one of rollout %s", ErrSchema, rolloutID)
+			return nil, fmt.Errorf("%w: a row is not one of rollout %s", errSchema, rolloutID)
 		}
 		if _, err := add.ExecContext(ctx, row...); err != nil {
 			return nil, sqlError(err)
@@ -333,10 +333,10 @@ func values(raw []byte) ([]any, error) {
 // others.
 func into(ctx context.Context, tx *sql.Tx, path string, have []string, t rowsTable) (*sql.Stmt, error) {
 	if !slices.Contains(have, t.Table) {
-		return nil, fmt.Errorf("%w: no table %q", ErrSchema, t.Table)
+		return nil, fmt.Errorf("%w: no table %q", errSchema, t.Table)
 	}
 	if !slices.Contains(t.Columns, "thread_id") {
-		return nil, fmt.Errorf("%w: rows of %s without a thread", ErrSchema, t.Table)
+		return nil, fmt.Errorf("%w: rows of %s without a thread", errSchema, t.Table)
 	}
 	names, err := columns(ctx, tx, path, t.Table)
 	if err != nil {
@@ -345,7 +345,7 @@ func into(ctx context.Context, tx *sql.Tx, path string, have []string, t rowsTab
 	list := make([]string, len(t.Columns))
 	for i, n := range t.Columns {
 		if !slices.Contains(names, n) {
-			return nil, fmt.Errorf("%w: no %s.%s", ErrSchema, t.Table, n)
+			return nil, fmt.Errorf("%w: no %s.%s", errSchema, t.Table, n)
 		}
 		list[i] = quoted(n)
 	}

@@ -75,14 +75,14 @@ func TestRestore(t *testing.T) {
 		t.Fatalf("%d lines:\n%s", n, before)
 	}
 	types := typesOf(t, home)
-	if n, err := Rewind(t.Context(), home, parentID, sum, 0); err != nil || n < 12 {
+	if n, err := rewind(t.Context(), home, parentID, sum, 0); err != nil || n < 12 {
 		t.Fatal(n, err)
 	}
 	if now, _ := saved(t, home, parentID); now != "" {
 		t.Fatalf("left:\n%s", now)
 	}
 	run(t, home, "INSERT INTO thread_history_projection_state VALUES ('"+parentID+"', 1, 1)") // the client has begun anew
-	if ok, err := Restore(t.Context(), home, parentID, "", strings.NewReader(before)); err != nil || !ok {
+	if ok, err := restore(t.Context(), home, parentID, "", strings.NewReader(before)); err != nil || !ok {
 		t.Fatal(ok, err)
 	}
 	if now, _ := saved(t, home, parentID); now != before {
@@ -100,13 +100,13 @@ func TestRestore(t *testing.T) {
 func TestRestoreOverOthers(t *testing.T) {
 	home := projectedHome(t)
 	before, sum := saved(t, home, parentID)
-	if _, err := Restore(t.Context(), home, parentID, strings.Repeat("0", len(sum)), nil); !errors.Is(err, ErrRows) {
+	if _, err := restore(t.Context(), home, parentID, strings.Repeat("0", len(sum)), nil); !errors.Is(err, ErrRows) {
 		t.Error(err)
 	}
 	if now, _ := saved(t, home, parentID); now != before {
 		t.Errorf("changed:\n%s", now)
 	}
-	if ok, err := Restore(t.Context(), home, parentID, sum, nil); err != nil || !ok {
+	if ok, err := restore(t.Context(), home, parentID, sum, nil); err != nil || !ok {
 		t.Error(ok, err)
 	}
 	if now, _ := saved(t, home, parentID); now != "" {
@@ -158,10 +158,10 @@ func TestRewind(t *testing.T) {
 			home := projectedHome(t, more...)
 			others, _ := saved(t, home, childID)
 			_, sum := saved(t, home, parentID)
-			if _, err := Rewind(t.Context(), home, parentID, sum, c.offset); err != nil {
+			if _, err := rewind(t.Context(), home, parentID, sum, c.offset); err != nil {
 				t.Fatal(err)
 			}
-			view, ok, err := Projected(t.Context(), home, parentID)
+			view, ok, err := projectionOf(t.Context(), home, parentID)
 			if err != nil || ok != (c.cursor > 0) || view.Offset != c.cursor || len(view.Turns) != c.turns || ok && view.Ordinal != c.cursor/100 {
 				t.Errorf("%+v, %v, %v", view, ok, err)
 			}
@@ -181,7 +181,7 @@ func TestRewindOfChangedRows(t *testing.T) {
 	_, sum := saved(t, home, parentID)
 	run(t, home, "UPDATE thread_items SET item_json = 'new' WHERE item_id = 'a' AND turn_id = 'turn2'")
 	now, _ := saved(t, home, parentID)
-	if _, err := Rewind(t.Context(), home, parentID, sum, 2000); !errors.Is(err, ErrRows) {
+	if _, err := rewind(t.Context(), home, parentID, sum, 2000); !errors.Is(err, ErrRows) {
 		t.Error(err)
 	}
 	if left, _ := saved(t, home, parentID); left != now {
@@ -209,7 +209,7 @@ func TestRestoreRefused(t *testing.T) {
 		if text == before {
 			t.Fatal(name)
 		}
-		if ok, err := Restore(t.Context(), home, parentID, "", strings.NewReader(text)); err == nil || ok {
+		if ok, err := restore(t.Context(), home, parentID, "", strings.NewReader(text)); err == nil || ok {
 			t.Errorf("%s: %v, %v", name, ok, err)
 		}
 		if now, _ := saved(t, home, parentID); now != before {
@@ -221,10 +221,10 @@ func TestRestoreRefused(t *testing.T) {
 func TestNoDatabaseIsNotMade(t *testing.T) {
 	t.Setenv("CODEX_SQLITE_HOME", "")
 	home := t.TempDir()
-	if n, err := Rewind(t.Context(), home, parentID, "", 0); n != 0 || err != nil {
+	if n, err := rewind(t.Context(), home, parentID, "", 0); n != 0 || err != nil {
 		t.Errorf("clearing nothing: %d, %v", n, err)
 	}
-	if ok, err := Restore(t.Context(), home, parentID, "", strings.NewReader("")); ok || err != nil {
+	if ok, err := restore(t.Context(), home, parentID, "", strings.NewReader("")); ok || err != nil {
 		t.Errorf("restoring nothing: %v, %v", ok, err)
 	}
 	if text, _ := saved(t, home, parentID); text != "" {
@@ -239,10 +239,10 @@ func TestUnknownSchemaIsLeftAlone(t *testing.T) {
 	t.Setenv("CODEX_SQLITE_HOME", "")
 	home := t.TempDir()
 	run(t, home, "CREATE TABLE thread_items (thread_id TEXT)", "CREATE TABLE thread_turns (rollout TEXT)", "INSERT INTO thread_items VALUES ('"+parentID+"')")
-	if _, err := Rewind(t.Context(), home, parentID, "", 0); !errors.Is(err, ErrSchema) {
+	if _, err := rewind(t.Context(), home, parentID, "", 0); !errors.Is(err, errSchema) {
 		t.Errorf("got %v, want ErrSchema", err)
 	}
-	if err := Save(t.Context(), home, parentID, new(bytes.Buffer)); !errors.Is(err, ErrSchema) {
+	if err := Save(t.Context(), home, parentID, new(bytes.Buffer)); !errors.Is(err, errSchema) {
 		t.Errorf("got %v, want ErrSchema", err)
 	}
 	run(t, home, "CREATE TABLE one_row AS SELECT 1/(SELECT count(*) FROM thread_items)") // fails if it is gone
@@ -256,8 +256,8 @@ func TestShared(t *testing.T) {
 	same := func() (there bool) {
 		t.Helper()
 		for _, id := range []string{parentID, childID, "019a0000-0000-7000-8000-00000000000f"} {
-			want, wantOK, err := Projected(t.Context(), home, id)
-			got, ok, merr := Projected(ctx, home, id)
+			want, wantOK, err := projectionOf(t.Context(), home, id)
+			got, ok, merr := projectionOf(ctx, home, id)
 			if err != nil || merr != nil || ok != wantOK || got.Offset != want.Offset || got.Ordinal != want.Ordinal || !slices.Equal(got.Turns, want.Turns) {
 				t.Errorf("%s: %+v, %t, %v; want %+v, %t, %v", id, got, ok, merr, want, wantOK, err)
 			}
@@ -272,7 +272,7 @@ func TestShared(t *testing.T) {
 		t.Error("it is opened each time")
 	}
 	_, sum := saved(t, home, parentID)
-	if _, err := Rewind(t.Context(), home, parentID, sum, 2500); err != nil {
+	if _, err := rewind(t.Context(), home, parentID, sum, 2500); err != nil {
 		t.Fatal(err)
 	}
 	same()
@@ -300,7 +300,7 @@ func TestShared(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, historyFile), []byte("no database, and long enough to be one of a few pages"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Projected(ctx, home, parentID); err == nil {
+	if _, _, err := projectionOf(ctx, home, parentID); err == nil {
 		t.Error("no database, and no error")
 	}
 }
@@ -332,7 +332,7 @@ func TestReadWithoutIndex(t *testing.T) {
 		}
 		before[name] = string(b)
 	}
-	p, ok, err := Projected(t.Context(), copied, parentID)
+	p, ok, err := projectionOf(t.Context(), copied, parentID)
 	if err != nil || !ok || p.Offset != 4000 {
 		t.Errorf("%+v, %v, %v", p, ok, err)
 	}

@@ -22,7 +22,7 @@ var summed = map[string][]string{
 }
 
 // RowsSum is a fingerprint of what a home's database of this name answers to them about a rollout, or a thread. The error may be
-// ErrSchema.
+// errSchema.
 func RowsSum(ctx context.Context, home, name, id string) (print [16]byte, err error) {
 	db, path, err := open(ctx, home, name, readOnly)
 	if db == nil || err != nil {
@@ -52,7 +52,7 @@ func RowsSum(ctx context.Context, home, name, id string) (print [16]byte, err er
 				h.Write(c)
 			}
 			if left < 0 {
-				return fmt.Errorf("%w: it holds more than %d MiB of one session", ErrSchema, maxRead>>20)
+				return fmt.Errorf("%w: it holds more than %d MiB of one session", errSchema, maxRead>>20)
 			}
 			return nil
 		}, text, id)

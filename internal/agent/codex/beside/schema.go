@@ -57,10 +57,10 @@ func limit(ctx context.Context, db *sql.DB) error {
 	return errors.Join(err, conn.Close())
 }
 
-// form looks whether our tables are what clients make. The error is ErrSchema.
+// form looks whether our tables are what clients make. The error is errSchema.
 func form(ctx context.Context, db querier, path string, want access) error {
 	odd := func(text string, args ...any) error {
-		return fmt.Errorf("%s: %w: %s", path, ErrSchema, fmt.Sprintf(text, args...))
+		return fmt.Errorf("%s: %w: %s", path, errSchema, fmt.Sprintf(text, args...))
 	}
 	objects := 0
 	err := query(ctx, db, path, func(rows *row) error {
@@ -123,7 +123,7 @@ func (r *row) Scan(to ...any) error {
 		}
 	}
 	if r.left < 0 {
-		return fmt.Errorf("%w: it holds more than %d MiB of what was asked", ErrSchema, maxRead>>20)
+		return fmt.Errorf("%w: it holds more than %d MiB of what was asked", errSchema, maxRead>>20)
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func counts(ctx context.Context, tx *sql.Tx, path string, tables []string) (list
 }
 
 // changing runs a change of some tables in one transaction. do returns by how many rows each of them grows; if one does by
-// another number, somebody else's rows were changed, too: then nothing is changed, and the error is ErrSchema.
+// another number, somebody else's rows were changed, too: then nothing is changed, and the error is errSchema.
 func changing(ctx context.Context, tx *sql.Tx, path string, tables []string, do func() (more []int64, err error)) error {
 	before, err := counts(ctx, tx, path, tables)
 	if err != nil {
@@ -157,7 +157,7 @@ func changing(ctx context.Context, tx *sql.Tx, path string, tables []string, do 
 	}
 	for i, t := range tables {
 		if after[i]-before[i] != more[i] {
-			return fmt.Errorf("%s: %w: a change of this thread's rows in %s would have changed %d others; nothing was changed", path, ErrSchema, t, abs(after[i]-before[i]-more[i]))
+			return fmt.Errorf("%s: %w: a change of this thread's rows in %s would have changed %d others; nothing was changed", path, errSchema, t, abs(after[i]-before[i]-more[i]))
 		}
 	}
 	if err := tx.Commit(); err != nil {

@@ -32,8 +32,8 @@ func TestHostileForms(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := projectedHome(t, c.statement)
-			_, _, err := Projected(t.Context(), home, parentID)
-			if c.readable != (err == nil) || err != nil && !(errors.Is(err, ErrSchema) && strings.Contains(err.Error(), c.says)) {
+			_, _, err := projectionOf(t.Context(), home, parentID)
+			if c.readable != (err == nil) || err != nil && !(errors.Is(err, errSchema) && strings.Contains(err.Error(), c.says)) {
 				t.Errorf("read: %v", err)
 			}
 			if !c.readable {
@@ -41,10 +41,10 @@ func TestHostileForms(t *testing.T) {
 			}
 			before, sum := saved(t, home, parentID)
 			others, _ := saved(t, home, childID)
-			if _, err := Rewind(t.Context(), home, parentID, sum, 0); !errors.Is(err, ErrSchema) || !strings.Contains(err.Error(), c.says) {
+			if _, err := rewind(t.Context(), home, parentID, sum, 0); !errors.Is(err, errSchema) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("rewound: %v", err)
 			}
-			if _, err := Restore(t.Context(), home, parentID, "", strings.NewReader(before)); !errors.Is(err, ErrSchema) {
+			if _, err := restore(t.Context(), home, parentID, "", strings.NewReader(before)); !errors.Is(err, errSchema) {
 				t.Errorf("restored: %v", err)
 			}
 			if now, _ := saved(t, home, parentID); now != before {
@@ -65,11 +65,11 @@ func TestHugeCells(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := projectedHome(t, "UPDATE thread_items SET "+update+" WHERE turn_id = 'turn0' AND item_id = 'a' AND thread_id = '"+parentID+"'")
-			if _, _, err := Projected(t.Context(), home, parentID); err != nil && !errors.Is(err, ErrSchema) {
+			if _, _, err := projectionOf(t.Context(), home, parentID); err != nil && !errors.Is(err, errSchema) {
 				t.Error(err)
 			}
 			var none strings.Builder
-			if err := Save(t.Context(), home, parentID, &none); !errors.Is(err, ErrSchema) || !strings.Contains(err.Error(), "more than 32 MiB") {
+			if err := Save(t.Context(), home, parentID, &none); !errors.Is(err, errSchema) || !strings.Contains(err.Error(), "more than 32 MiB") {
 				t.Error(err)
 			}
 			if text, _ := saved(t, home, childID); text == "" {
@@ -89,17 +89,17 @@ func TestManyThreads(t *testing.T) {
 			fmt.Sprintf("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c LIMIT %d) INSERT INTO threads SELECT 'id'||x, '/x', '/', %s, 'cli', '', 1, 0 FROM c", n, title))
 		return home
 	}
-	if list, err := Threads(t.Context(), threads(4, "''")); err != nil || len(list) != 4 {
+	if list, err := listedThreads(t.Context(), threads(4, "''")); err != nil || len(list) != 4 {
 		t.Error(list, err)
 	}
 	many := threads(maxRows+1, "''")
-	if _, err := Index(t.Context(), many); !errors.Is(err, ErrSchema) {
+	if _, err := Index(t.Context(), many); !errors.Is(err, errSchema) {
 		t.Error(err)
 	}
-	if _, err := Threads(t.Context(), many); !errors.Is(err, ErrSchema) {
+	if _, err := listedThreads(t.Context(), many); !errors.Is(err, errSchema) {
 		t.Error(err)
 	}
-	if _, err := Threads(t.Context(), threads(4, "CAST(zeroblob(30000000) AS TEXT)")); !errors.Is(err, ErrSchema) { // each is short enough, all are not
+	if _, err := listedThreads(t.Context(), threads(4, "CAST(zeroblob(30000000) AS TEXT)")); !errors.Is(err, errSchema) { // each is short enough, all are not
 		t.Error(err)
 	}
 }
@@ -113,12 +113,12 @@ func TestRestoreNotTaken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			home := projectedHome(t, "UPDATE thread_items SET at = 7 WHERE item_id = 'a'")
 			text, sum := saved(t, home, parentID)
-			if _, err := Rewind(t.Context(), home, parentID, sum, 0); err != nil {
+			if _, err := rewind(t.Context(), home, parentID, sum, 0); err != nil {
 				t.Fatal(err)
 			}
 			others, _ := saved(t, home, childID)
 			run(t, home, changed)
-			if ok, err := Restore(t.Context(), home, parentID, "", strings.NewReader(text)); ok || !errors.Is(err, ErrSchema) {
+			if ok, err := restore(t.Context(), home, parentID, "", strings.NewReader(text)); ok || !errors.Is(err, errSchema) {
 				t.Error(ok, err)
 			}
 			if now, _ := saved(t, home, parentID); now != "" {
@@ -139,17 +139,17 @@ func TestEnlistWithTrigger(t *testing.T) {
 	runIn(t, home, file, "CREATE TABLE threads (id TEXT PRIMARY KEY, rollout_path TEXT, cwd TEXT, title TEXT, source TEXT, cli_version TEXT, updated_at INTEGER, archived INTEGER, created_at INTEGER, created_at_ms INTEGER)",
 		"INSERT INTO threads VALUES ('"+parentID+"', '/x', '/', 't', 'cli', '0.171.0', 1, 0, 1, 1), ('"+childID+"', '/y', '/', 't', 'cli', '0.171.0', 1, 0, 1, 1)", triggers[1])
 	copied := agent.Copied{ID: "copy", Path: "/z"}
-	if ok, err := Enlist(t.Context(), home, parentID, copied); err != nil || !ok {
+	if ok, err := enlist(t.Context(), home, parentID, copied); err != nil || !ok {
 		t.Fatal(ok, err) // the client's own trigger is none of that kind
 	}
-	if err := Delist(t.Context(), home, "copy", "/z"); err != nil {
+	if err := delist(t.Context(), home, "copy", "/z"); err != nil {
 		t.Fatal(err)
 	}
 	runIn(t, home, file, "CREATE TRIGGER t AFTER INSERT ON threads BEGIN DELETE FROM threads WHERE id <> NEW.id; END")
-	if ok, err := Enlist(t.Context(), home, parentID, copied); ok || !errors.Is(err, ErrSchema) {
+	if ok, err := enlist(t.Context(), home, parentID, copied); ok || !errors.Is(err, errSchema) {
 		t.Error(ok, err)
 	}
-	if list, err := Threads(t.Context(), home); err != nil || len(list) != 2 {
+	if list, err := listedThreads(t.Context(), home); err != nil || len(list) != 2 {
 		t.Error(list, err)
 	}
 }
@@ -182,21 +182,21 @@ func TestOddValues(t *testing.T) {
 	} {
 		t.Run(odd, func(t *testing.T) {
 			home := projectedHome(t, odd+" WHERE thread_id = '"+parentID+"'")
-			_, _, err := Projected(t.Context(), home, parentID)
-			_, _, names := KeptNames(t.Context(), home, parentID)
-			kept, list := KeptItems(t.Context(), home, parentID)
-			_, texts := KeptText(t.Context(), home, parentID, kept, 1<<20)
+			_, _, err := projectionOf(t.Context(), home, parentID)
+			_, _, names := keptNames(t.Context(), home, parentID)
+			kept, list := keptItems(t.Context(), home, parentID)
+			_, texts := keptText(t.Context(), home, parentID, kept, 1<<20)
 			for _, err := range []error{err, names, list, texts} {
-				if err != nil && (!errors.Is(err, ErrSchema) || strings.Contains(err.Error(), "Scan")) {
+				if err != nil && (!errors.Is(err, errSchema) || strings.Contains(err.Error(), "Scan")) {
 					t.Errorf("read: %v", err)
 				}
 			}
 			before, sum := saved(t, home, parentID)
 			others, _ := saved(t, home, childID)
-			if _, err := Rewind(t.Context(), home, parentID, sum, 1500); err != nil {
+			if _, err := rewind(t.Context(), home, parentID, sum, 1500); err != nil {
 				t.Fatalf("rewound: %v", err)
 			}
-			if ok, err := Restore(t.Context(), home, parentID, "", strings.NewReader(before)); err != nil || !ok {
+			if ok, err := restore(t.Context(), home, parentID, "", strings.NewReader(before)); err != nil || !ok {
 				t.Errorf("restored: %v", err)
 			}
 			if now, _ := saved(t, home, parentID); now != before {

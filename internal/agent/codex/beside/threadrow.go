@@ -12,29 +12,29 @@ import (
 	"github.com/hist-cli/hist/internal/check"
 )
 
-// rowColumns are the columns that Row reads of a thread. The optional ones were added by later clients (0.129 to 0.160).
+// rowColumns are the columns that threadRow reads of a thread. The optional ones were added by later clients (0.129 to 0.160).
 var (
 	rowColumns  = []string{"id", "rollout_path", "cwd", "source", "cli_version", "model_provider", "created_at"}
 	rowOptional = []string{"created_at_ms", "history_mode", "originator", "first_user_message", "tokens_used"}
 )
 
-// ReadRow reads a thread's row of a home's list of threads as its client does when it resumes the thread: by its id. The error may be
-// ErrDamaged.
-func ReadRow(ctx context.Context, home, thread string) error {
+// readRow reads a thread's row of a home's list of threads as its client does when it resumes the thread: by its id. The error may be
+// errDamaged.
+func readRow(ctx context.Context, home, thread string) error {
 	db, path, err := open(ctx, home, codexhome.StateFile, readOnly)
 	if db == nil || err != nil {
 		return err
 	}
 	defer db.Close()
 	err = query(ctx, db, path, func(*row) error { return nil }, "SELECT * FROM threads WHERE id = ?", thread)
-	if errors.Is(err, ErrDamaged) {
+	if errors.Is(err, errDamaged) {
 		return err
 	}
 	return nil // a list in another form is none that is read here
 }
 
-// Row reads a thread's row of a home's list of threads; nil if it is not listed. The error may be ErrSchema.
-func Row(ctx context.Context, dir, thread string) (found *check.Listed, err error) {
+// threadRow reads a thread's row of a home's list of threads; nil if it is not listed. The error may be errSchema.
+func threadRow(ctx context.Context, dir, thread string) (found *check.Listed, err error) {
 	err = threadRows(ctx, dir, rowColumns, rowOptional, func(rows *row) error {
 		l := check.Listed{From: codexhome.StateFile}
 		var id, rollout string

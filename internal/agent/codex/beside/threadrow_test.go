@@ -37,8 +37,8 @@ func TestDamagedRows(t *testing.T) {
 		ctx, remove := disk.WithScratch(t.Context())
 		defer remove()
 		for i := range threads {
-			switch err := ReadRow(ctx, home, id(i)); {
-			case errors.Is(err, ErrDamaged):
+			switch err := readRow(ctx, home, id(i)); {
+			case errors.Is(err, errDamaged):
 				damaged++
 			case err != nil:
 				t.Fatal(err)

@@ -57,7 +57,7 @@ func tornHeader(ctx context.Context, path string) []byte {
 		return nil
 	}
 	defer src.Close()
-	torn := firstLine(ctx, src)
+	torn := firstLine(linesOf(ctx, src))
 	if torn = torn[:min(len(torn), maxTornHead)]; !bytes.Contains(torn, []byte(`"session_meta"`)) {
 		return nil
 	}

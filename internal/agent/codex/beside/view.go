@@ -18,8 +18,8 @@ import (
 
 // projection compares the client's view of a rollout with the file.
 func (h *Home) projection(ctx context.Context, src *source.Source, res *lint.Result, rolloutID string) ([]lint.Finding, error) {
-	view, ok, err := Projected(ctx, h.dir, rolloutID)
-	if errors.Is(err, ErrDamaged) {
+	view, ok, err := projectionOf(ctx, h.dir, rolloutID)
+	if errors.Is(err, errDamaged) {
 		return nil, err
 	}
 	if _, err = known(view, err); err != nil || !ok {
@@ -41,7 +41,7 @@ func (h *Home) projection(ctx context.Context, src *source.Source, res *lint.Res
 
 // emptied looks whether a view that has read turns lists none of them, or one of them without its items: the client does not read them again
 // (reports of updates of the desktop app; 0.171.0 stays so at each resume, and makes its view anew once the rows are gone: measured).
-func emptied(ctx context.Context, src *source.Source, view Projection, header session.Info) (string, error) {
+func emptied(ctx context.Context, src *source.Source, view projection, header session.Info) (string, error) {
 	if view.Hollow != "" {
 		return fmt.Sprintf("the client shows nothing of what was said in turn %s: its database lists the turn, and no item of it", view.Hollow), nil
 	}
@@ -79,7 +79,7 @@ const lineHead = 256
 
 // misplaced looks whether the places that a view names are beginnings of lines, and those of its turns the records
 // and the turns that it says: a file that was put back from a copy and went on has other turns of the same length.
-func misplaced(ctx context.Context, src *source.Source, view Projection, size int64) (string, error) {
+func misplaced(ctx context.Context, src *source.Source, view projection, size int64) (string, error) {
 	at := func(offset int64) source.Ref {
 		from := max(0, offset-1)
 		return source.Ref{Offset: from, Length: min(lineHead, size-from)}
