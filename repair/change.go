@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/hist-cli/hist/internal/session"
-	"github.com/hist-cli/hist/internal/sum"
+	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -57,7 +57,7 @@ func (r *rewrite) tell(same int64) {
 	switch {
 	case r.Differs == nil:
 	case r.tee == nil || r.out.bytes != same:
-		r.Differs(sum.New(), 0)
+		r.Differs(source.NewSum(), 0)
 	default:
 		r.Differs(r.tee.Sum.Fork(), same)
 	}

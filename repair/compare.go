@@ -11,7 +11,6 @@ import (
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/source"
-	"github.com/hist-cli/hist/internal/sum"
 )
 
 // comparison reads a session, and the text that several passes have made of it, side by side.
@@ -63,7 +62,7 @@ func newComparison(ctx context.Context, s *settled, who *agent.Agent, src *sourc
 	}
 	enc, text := normalize.Text(was)
 	rw := &rewrite{Aside: aside, out: &counter{w: to}}
-	rw.tee, _ = to.(*sum.Tee)
+	rw.tee, _ = to.(*source.Tee)
 	rw.Proof = newProof(rw.tee)
 	rw.Totals.Read = s.read
 	c := &comparison{

@@ -3,26 +3,26 @@ package repair
 import (
 	"hash/maphash"
 
-	"github.com/hist-cli/hist/internal/sum"
+	"github.com/hist-cli/hist/internal/source"
 )
 
 // proof is computed over the untouched lines while they are copied.
 type proof struct {
 	Hash string // SHA-256 over all of them in their order, each with its newline, hexadecimal
 
-	tee   *sum.Tee   // hashes the whole copy; nil if nothing does
-	sum   *sum.Sum   // nil as long as the copy holds only untouched lines: then tee's sum is the same
-	at    []extent   // where the untouched lines are in the copy
-	quick sum.Stream // hash of the bytes at these places
+	tee   *source.Tee        // hashes the whole copy; nil if nothing does
+	sum   *source.Sum        // nil as long as the copy holds only untouched lines: then tee's sum is the same
+	at    []extent           // where the untouched lines are in the copy
+	quick source.QuickStream // hash of the bytes at these places
 }
 
 // extent is the bytes of a file from one offset up to another.
 type extent struct{ from, to int64 }
 
-func newProof(tee *sum.Tee) proof {
-	p := proof{tee: tee, quick: sum.Stream{Seed: maphash.MakeSeed()}}
+func newProof(tee *source.Tee) proof {
+	p := proof{tee: tee, quick: source.QuickStream{Seed: maphash.MakeSeed()}}
 	if tee == nil {
-		p.sum = sum.New()
+		p.sum = source.NewSum()
 	}
 	return p
 }
@@ -77,13 +77,13 @@ func (p *proof) finish(open bool) {
 
 // checker hashes the same places of a copy that is read.
 func (p *proof) checker() *checker {
-	return &checker{at: p.at, hash: sum.Stream{Seed: p.quick.Seed}, want: p.quick.Sum64()}
+	return &checker{at: p.at, hash: source.QuickStream{Seed: p.quick.Seed}, want: p.quick.Sum64()}
 }
 
 type checker struct {
 	at   []extent // the places that have not been reached yet
 	pos  int64
-	hash sum.Stream
+	hash source.QuickStream
 	want uint64
 }
 

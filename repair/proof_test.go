@@ -15,7 +15,6 @@ import (
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
-	"github.com/hist-cli/hist/internal/sum"
 	"github.com/hist-cli/hist/internal/testkit"
 	"github.com/hist-cli/hist/lint"
 )
@@ -108,7 +107,7 @@ func TestProof(t *testing.T) {
 		var w io.Writer = &copied
 		var p proof
 		if tee {
-			both := sum.NewTee(&copied)
+			both := source.NewTee(&copied)
 			w, p = both, newProof(both)
 		} else {
 			p = newProof(nil)

@@ -20,14 +20,14 @@ import (
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
-	"github.com/hist-cli/hist/internal/sum"
+	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
 
 // fill writes the copy, or the session as it is if there is nothing to mend.
 func (w *job) fill(ctx context.Context, to io.Writer, aside io.Writer) error {
 	if w.plan.Empty() {
-		w.hashSource(ctx, sum.New(), 0)
+		w.hashSource(ctx, source.NewSum(), 0)
 		open := w.Source.Reader
 		if w.Source.Compressed && strings.HasSuffix(w.target, ".zst") {
 			open = w.Source.Raw
@@ -46,12 +46,12 @@ func (w *job) fill(ctx context.Context, to io.Writer, aside io.Writer) error {
 // rewrite writes the mended session, in one pass or in as many as were found to be needed.
 func (w *job) rewrite(ctx context.Context, to, aside io.Writer) (err error) {
 	if w.passes != nil {
-		w.hashSource(ctx, sum.New(), 0)
+		w.hashSource(ctx, source.NewSum(), 0)
 		w.rw, err = w.passes.write(ctx, w.agent, w.Source, to, aside)
 		return err
 	}
 	rw := w.newRewrite(aside)
-	rw.Differs = func(same *sum.Sum, size int64) { w.hashSource(ctx, same, size) }
+	rw.Differs = func(same *source.Sum, size int64) { w.hashSource(ctx, same, size) }
 	return rw.Run(ctx, to)
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
-	"github.com/hist-cli/hist/internal/sum"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -36,14 +35,14 @@ type rewrite struct {
 	Aside io.Writer
 	// Differs, if not nil, is called once: when the copy begins to differ from the session, or at its end if it never does.
 	// same is the sum of the first size bytes, which both are known to have in common.
-	Differs func(same *sum.Sum, size int64)
+	Differs func(same *source.Sum, size int64)
 
 	Changes []change
 	Proof   proof
 	Totals  Totals
 
 	out      *counter
-	tee      *sum.Tee // what out writes to, if that hashes; else nil
+	tee      *source.Tee // what out writes to, if that hashes; else nil
 	evidence *evidenceReader
 	links    agent.Links
 	differs  bool    // the copy differs from the session
@@ -75,7 +74,7 @@ func (r *rewrite) Run(ctx context.Context, w io.Writer) error {
 	defer in.Close()
 	defer r.evidence.close()
 	r.out = &counter{w: w}
-	r.tee, _ = w.(*sum.Tee)
+	r.tee, _ = w.(*source.Tee)
 	r.Proof = newProof(r.tee)
 	r.links = r.Agent.NewLinks(r.Session, r.Target)
 	scanners := normalize.Scanners(0)

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/hist-cli/hist/internal/runs"
-	"github.com/hist-cli/hist/internal/sum"
+	"github.com/hist-cli/hist/internal/source"
 )
 
 // sourceHash is the SHA-256 of the session's file.
@@ -13,18 +13,18 @@ func (w *job) sourceHash(ctx context.Context) (string, error) {
 	if w.Mode == DryRun {
 		return runs.HashOf(ctx, w.Source)
 	}
-	w.hashSource(ctx, sum.New(), 0)
+	w.hashSource(ctx, source.NewSum(), 0)
 	return w.sourceSum()
 }
 
 // hashSource begins to hash the source on another goroutine, if the run's record needs the hash and it has not begun. begun is
 // the sum of the source's first size bytes.
-func (w *job) hashSource(ctx context.Context, begun *sum.Sum, size int64) {
+func (w *job) hashSource(ctx context.Context, begun *source.Sum, size int64) {
 	if w.sourceSum != nil || w.Source.Real == "" || w.Mode != NewThread && w.Mode != ToFile {
 		return
 	}
 	if w.Source.Compressed {
-		begun, size = sum.New(), 0
+		begun, size = source.NewSum(), 0
 	}
 	type hashed struct {
 		sha string

@@ -14,7 +14,6 @@ import (
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
-	"github.com/hist-cli/hist/internal/sum"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -145,7 +144,7 @@ func (c *claim) keepView(ctx context.Context) error {
 		return fmt.Errorf("keeping what the client's database holds of the session: %w", err)
 	}
 	if c.kept == "" {
-		c.sum = sum.New().Hex()
+		c.sum = source.NewSum().Hex()
 	}
 	return nil
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/hist-cli/hist/fleet/store"
 	"github.com/hist-cli/hist/internal/source"
-	"github.com/hist-cli/hist/internal/sum"
 	"github.com/hist-cli/hist/lint"
 	"github.com/hist-cli/hist/repair"
 )
@@ -244,7 +243,7 @@ func (r *Repairer) keptBefore(ctx context.Context, original, damaged string) err
 
 // sameBytes says whether two streams hold the same.
 func sameBytes(a, b io.Reader) (bool, error) {
-	one, other := sum.New(), sum.New()
+	one, other := source.NewSum(), source.NewSum()
 	if _, err := io.Copy(one, a); err != nil {
 		return false, err
 	}

@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/hist-cli/hist/internal/source"
-	"github.com/hist-cli/hist/internal/sum"
 )
 
 // undoing is what Undo will do to one file, as examine decided.
@@ -119,7 +118,7 @@ func (f *File) appended(ctx context.Context, target *source.Source) (int64, erro
 		return 0, err
 	}
 	defer in.Close()
-	begin := sum.New()
+	begin := source.NewSum()
 	if _, err := copyTo(begin, io.LimitReader(in, f.SizeAfter), f.SizeAfter); err != nil || begin.Hex() != f.SHA256After {
 		return 0, err
 	}

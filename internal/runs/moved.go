@@ -10,7 +10,6 @@ import (
 
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/source"
-	"github.com/hist-cli/hist/internal/sum"
 )
 
 // What SQLite keeps beside a database: what was written to it newly, and an index of that.
@@ -66,7 +65,7 @@ func (r *Run) MoveAway(ctx context.Context, path, home, plan string, free func()
 
 // keepDatabase copies a database, and what SQLite keeps beside it, into the run, and returns its entry.
 func (r *Run) keepDatabase(ctx context.Context, path, home string, info fs.FileInfo) (f File, err error) {
-	f = File{Source: path, Target: path, Mode: Moved, SizeBefore: info.Size(), ModTimeBefore: info.ModTime(), Perm: info.Mode().Perm(), Home: home, SHA256After: sum.New().Hex()}
+	f = File{Source: path, Target: path, Mode: Moved, SizeBefore: info.Size(), ModTimeBefore: info.ModTime(), Perm: info.Mode().Perm(), Home: home, SHA256After: source.NewSum().Hex()}
 	if f.Log, f.LogSHA256, err = r.backupIfThere(ctx, path+logSuffix); err != nil {
 		return f, err
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/source"
-	"github.com/hist-cli/hist/internal/sum"
 )
 
 // ErrKept says that a run is not discarded, because it has published something, or may have.
@@ -56,7 +55,7 @@ func (r *Run) Backup(ctx context.Context, s *source.Source) (rel, sha string, er
 			os.Remove(f.Name())
 		}
 	}()
-	kept := sum.NewTee(f)
+	kept := source.NewTee(f)
 	if _, err = copyTo(kept, in, s.Size()); err != nil {
 		return "", "", fmt.Errorf("keeping the original of %s in %s: %w", s.Path, r.dir, room(err))
 	}
@@ -98,7 +97,7 @@ func (r *Run) KeepRows(session string, write func(w io.Writer) error) (rel, sha 
 	if err != nil {
 		return "", "", err
 	}
-	tee := sum.NewTee(w)
+	tee := source.NewTee(w)
 	if err = room(write(tee)); err == nil {
 		err = room(finish(w))
 	} else {
@@ -188,7 +187,7 @@ func (r *Run) Publish(ctx context.Context, f *File, t publish.Target, fill func(
 	at := len(r.Manifest.Files)
 	checked := false // once it is, the file may have its name
 	err := publish.Write(ctx, t, func(w io.Writer) error {
-		written := sum.NewTee(w)
+		written := source.NewTee(w)
 		if err := fill(written); err != nil {
 			return err
 		}
@@ -274,7 +273,7 @@ func (r *Run) published(at int, err error) error {
 
 // HashRest returns the SHA-256 of a file's bytes as they are stored, in hexadecimal. begun has already taken in the bytes
 // before the offset from.
-func HashRest(ctx context.Context, s *source.Source, begun *sum.Sum, from int64) (sha string, err error) {
+func HashRest(ctx context.Context, s *source.Source, begun *source.Sum, from int64) (sha string, err error) {
 	in, err := s.Raw(ctx)
 	if err != nil {
 		return "", err
@@ -297,7 +296,7 @@ func Hash(ctx context.Context, path string) (sha string, size int64, err error) 
 
 // HashOf is Hash for a file that is open.
 func HashOf(ctx context.Context, s *source.Source) (sha string, err error) {
-	return HashRest(ctx, s, sum.New(), 0)
+	return HashRest(ctx, s, source.NewSum(), 0)
 }
 
 func (r *Run) create(name string) (*os.File, error) {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/source"
-	"github.com/hist-cli/hist/internal/sum"
 )
 
 // What callers of Undo must tell apart; test with errors.Is.
@@ -301,14 +300,14 @@ func (u *undoing) copyAdded(ctx context.Context, w io.Writer) error {
 // writeKept writes a file that the run keeps, if its bytes have the hash, and behind it what more writes, if anything. last is called
 // immediately before it takes its name.
 func writeKept(ctx context.Context, t publish.Target, from *source.Source, sha string, more func(context.Context, io.Writer) error, last func() error) error {
-	var back *sum.Tee
+	var back *source.Tee
 	return publish.Write(ctx, t, func(w io.Writer) error {
 		in, err := from.Raw(ctx)
 		if err != nil {
 			return err
 		}
 		defer in.Close()
-		back = sum.NewTee(w)
+		back = source.NewTee(w)
 		if _, err = copyTo(back, in, from.Size()); err != nil || more == nil {
 			return err
 		}

@@ -1,12 +1,12 @@
-package sum
+package source
 
 import "hash/maphash"
 
 // pieceSize is how many bytes of a stream are hashed in one call.
 const pieceSize = 16 << 10
 
-// Stream is a quick hash of a stream that is written in parts of any length. The zero value lacks its Seed.
-type Stream struct {
+// QuickStream is a quick hash of a stream that is written in parts of any length. The zero value lacks its Seed.
+type QuickStream struct {
 	Seed maphash.Seed
 
 	sum  uint64 // of the pieces so far
@@ -14,7 +14,7 @@ type Stream struct {
 }
 
 // Write adds b, which may change afterwards.
-func (s *Stream) Write(b []byte) {
+func (s *QuickStream) Write(b []byte) {
 	if n := len(s.rest); n > 0 {
 		k := min(len(b), pieceSize-n)
 		s.rest, b = append(s.rest, b[:k]...), b[k:]
@@ -30,9 +30,9 @@ func (s *Stream) Write(b []byte) {
 }
 
 // Sum64 is the hash of everything that was written.
-func (s *Stream) Sum64() uint64 { return s.with(s.rest) }
+func (s *QuickStream) Sum64() uint64 { return s.with(s.rest) }
 
 // with is the sum if one more piece follows.
-func (s *Stream) with(piece []byte) uint64 {
-	return maphash.Comparable(s.Seed, [2]uint64{s.sum, Quick(s.Seed, piece)})
+func (s *QuickStream) with(piece []byte) uint64 {
+	return maphash.Comparable(s.Seed, [2]uint64{s.sum, QuickSum(s.Seed, piece)})
 }

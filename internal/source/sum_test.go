@@ -1,4 +1,4 @@
-package sum
+package source
 
 import (
 	"bytes"
@@ -13,9 +13,9 @@ import (
 func TestSum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 20 {
-		s, all := New(), []byte{}
+		s, all := NewSum(), []byte{}
 		for range rng.IntN(40) {
-			piece := make([]byte, rng.IntN(2)*rng.IntN(3*chunk)+rng.IntN(100))
+			piece := make([]byte, rng.IntN(2)*rng.IntN(3*sumChunk)+rng.IntN(100))
 			for i := range piece {
 				piece[i] = byte(rng.Uint32())
 			}

@@ -1,4 +1,4 @@
-package sum
+package source
 
 import (
 	"hash/maphash"
@@ -13,21 +13,21 @@ func TestQuick(t *testing.T) {
 		for i := range b {
 			b[i] = byte(i)
 		}
-		sum := Quick(seed, b)
-		if again := Quick(seed, append([]byte("xyz"), b...)[3:]); again != sum {
+		sum := QuickSum(seed, b)
+		if again := QuickSum(seed, append([]byte("xyz"), b...)[3:]); again != sum {
 			t.Errorf("%d bytes elsewhere have another hash", n)
 		}
 		seen := map[uint64]int{sum: -1}
 		for i := range b {
 			b[i] ^= 0x80
-			other := Quick(seed, b)
+			other := QuickSum(seed, b)
 			b[i] ^= 0x80
 			if at, twice := seen[other]; twice {
 				t.Errorf("%d bytes: changes at %d and %d have one hash", n, i, at)
 			}
 			seen[other] = i
 		}
-		if Quick(maphash.MakeSeed(), b) == sum {
+		if QuickSum(maphash.MakeSeed(), b) == sum {
 			t.Errorf("%d bytes have one hash with two seeds", n)
 		}
 	}

@@ -1,4 +1,4 @@
-package sum
+package source
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ func TestStream(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	seed := maphash.MakeSeed()
 	sum := func(text []byte) uint64 {
-		q := Stream{Seed: seed}
+		q := QuickStream{Seed: seed}
 		for len(text) > 0 {
 			n := min(len(text), 1+rng.IntN([]int{3, 200, pieceSize + 2, 5 * pieceSize}[rng.IntN(4)]))
 			part := bytes.Clone(text[:n])

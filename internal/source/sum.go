@@ -1,6 +1,4 @@
-// Package sum hashes what is written to it in another goroutine than the writer's, because SHA-256 takes as long as
-// everything else that is done with the bytes of a session. In: bytes. Out: their hash in lower-case hexadecimal.
-package sum
+package source
 
 import (
 	"crypto/sha256"
@@ -11,12 +9,13 @@ import (
 )
 
 const (
-	chunk = 256 << 10 // bytes that are collected before another goroutine hashes them
-	first = 16 << 10  // the same for the first ones, because most files are short
-	ahead = 4         // the most chunks that wait to be hashed; with several, neither side has to wait for the other to wake up
+	sumChunk      = 256 << 10 // bytes that are collected before another goroutine hashes them
+	firstSumChunk = 16 << 10  // the same for the first ones, because most files are short
+	sumsAhead     = 4         // the most chunks that wait to be hashed; with several, neither side has to wait for the other to wake up
 )
 
-// Sum computes a SHA-256. It is not safe for concurrent use, and need not be closed.
+// Sum computes a SHA-256 of what is written to it in another goroutine than the writer's, because that takes as long as everything else that is
+// done with the bytes of a session. It is not safe for concurrent use, and need not be closed.
 type Sum struct {
 	hash  hash.Cloner
 	fill  []byte      // the chunk that is being filled
@@ -30,17 +29,17 @@ type Sum struct {
 	working bool     // a goroutine hashes them
 }
 
-// New returns a Sum to which nothing has been written.
-func New() *Sum { return begin(sha256.New().(hash.Cloner)) }
+// NewSum returns a Sum to which nothing has been written.
+func NewSum() *Sum { return beginSum(sha256.New().(hash.Cloner)) }
 
-func begin(h hash.Cloner) *Sum { return &Sum{hash: h, back: make(chan []byte, ahead)} }
+func beginSum(h hash.Cloner) *Sum { return &Sum{hash: h, back: make(chan []byte, sumsAhead)} }
 
 // Write adds p to the sum. It never fails.
 func (s *Sum) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
 		if s.fill == nil {
-			s.size = min(chunk, max(first, 4*s.size))
+			s.size = min(sumChunk, max(firstSumChunk, 4*s.size))
 			s.fill = make([]byte, 0, s.size)
 		}
 		k := copy(s.fill[len(s.fill):cap(s.fill)], p)
@@ -63,7 +62,7 @@ func (s *Sum) handOver() {
 		go s.work()
 	}
 	s.fill = nil
-	if s.out++; s.out == ahead {
+	if s.out++; s.out == sumsAhead {
 		s.takeBack()
 	}
 	if n := len(s.spare); n > 0 {
@@ -90,7 +89,7 @@ func (s *Sum) work() {
 
 // takeBack waits for a chunk to be returned. Short ones are not used again: larger ones take their place.
 func (s *Sum) takeBack() {
-	if b := <-s.back; cap(b) == chunk {
+	if b := <-s.back; cap(b) == sumChunk {
 		s.spare = append(s.spare, b)
 	}
 	s.out--
@@ -109,7 +108,7 @@ func (s *Sum) Fork() *Sum {
 	if err != nil { // only a hash that wraps another can fail
 		panic(err)
 	}
-	return begin(same)
+	return beginSum(same)
 }
 
 // settle waits until everything that was written has been hashed.
@@ -129,7 +128,7 @@ type Tee struct {
 }
 
 // NewTee returns a Tee that passes on to w.
-func NewTee(w io.Writer) *Tee { return &Tee{To: w, Sum: New()} }
+func NewTee(w io.Writer) *Tee { return &Tee{To: w, Sum: NewSum()} }
 
 // Write passes b on; the error is To's.
 func (t *Tee) Write(b []byte) (int, error) {
