@@ -20,7 +20,6 @@ import (
 	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/gcpace"
-	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/shim/front"
 	"github.com/hist-cli/hist/internal/shim/socket"
@@ -148,7 +147,7 @@ func (e *env) report(err error) {
 
 // step is what to do next about an error whose text does not say it.
 func (e *env) step(err error, text string) string {
-	busy, inUse := errors.AsType[*inuse.Busy](err)
+	busy, inUse := errors.AsType[*disk.Busy](err)
 	coded, isCoded := errors.AsType[*exitError](err)
 	_, absent := errors.AsType[*unreachable](err)
 	switch {

@@ -20,7 +20,6 @@ import (
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/inspect"
-	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/surgery"
@@ -286,7 +285,7 @@ func (e *env) moveHome(c *cli.Context) error {
 			return err
 		}
 		if changed, err := store.Rewrite(c.Context, run); !changed {
-			if err = errors.Join(err, run.Discard()); errors.Is(err, inuse.ErrBusy) {
+			if err = errors.Join(err, run.Discard()); errors.Is(err, disk.ErrBusy) {
 				return &exitError{ExitInUse, err}
 			} else if err != nil {
 				return err

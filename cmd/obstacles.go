@@ -11,10 +11,10 @@ import (
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/inspect"
-	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/preresume"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/lint"
@@ -164,7 +164,7 @@ func (d *doctor) holders() {
 	type holds struct {
 		n     int64
 		first string
-		busy  *inuse.Busy
+		busy  *disk.Busy
 	}
 	said := map[int]*holds{}
 	var order []*holds

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/hist-cli/hist/internal/decisions"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/inspect"
-	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/preresume"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
@@ -32,7 +32,7 @@ func (p *preRun) repair(t target, before *preresume.Answer) (*preresume.Answer, 
 	}
 	run, err := p.repairInPlace(t)
 	switch {
-	case errors.Is(err, inuse.ErrBusy), errors.Is(err, source.ErrChanged):
+	case errors.Is(err, disk.ErrBusy), errors.Is(err, source.ErrChanged):
 		before.Verdict, before.Next, before.Reason = preresume.InUse, preresume.RetryLater, err.Error()
 		return before, nil
 	case err != nil && p.c.Context.Err() != nil:

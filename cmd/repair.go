@@ -18,7 +18,6 @@ import (
 	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/inspect"
-	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/preresume"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
@@ -323,7 +322,7 @@ func (r *repairRun) one(ctx context.Context, t target) error {
 	case errors.Is(err, source.ErrChanged):
 		r.codes[ExitInUse] = true
 		err = fmt.Errorf("%w; repair it again once nobody writes it", err)
-	case errors.Is(err, inuse.ErrBusy), errors.Is(err, source.ErrLeased):
+	case errors.Is(err, disk.ErrBusy), errors.Is(err, source.ErrLeased):
 		r.codes[ExitInUse] = true
 		if r.operation == nil && r.move == nil {
 			err = fmt.Errorf("%w; %s repairs and resumes it once it is free", err, format.Command(waiting(lint.NameOf(t.path, t.home != "").ThreadID, t.path)...))

@@ -14,7 +14,6 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/disk"
-	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/surgery"
 	"github.com/hist-cli/hist/repair"
@@ -126,7 +125,7 @@ func (e *env) redactStores(c *cli.Context, opts *surgery.RedactOptions, op opera
 		}
 		if err != nil {
 			err = fmt.Errorf("the sessions still hold the secrets, so the same command finishes it: %w", err)
-			if errors.Is(err, inuse.ErrBusy) {
+			if errors.Is(err, disk.ErrBusy) {
 				err = &exitError{ExitInUse, err}
 			}
 			break

@@ -9,9 +9,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/inspect"
-	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/lint"
 	"github.com/hist-cli/hist/repair"
@@ -140,7 +140,7 @@ const idBegin = 8
 
 // asInUse gives the error about a file in use its exit code.
 func asInUse(err error) error {
-	if errors.Is(err, inuse.ErrBusy) {
+	if errors.Is(err, disk.ErrBusy) {
 		return &exitError{ExitInUse, err}
 	}
 	return err

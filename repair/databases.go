@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -36,7 +36,7 @@ func (w *job) movesAway(f *lint.Finding) bool {
 	return w.MoveDatabases && w.effectiveMode() == InPlace && f.Beside != "" && f.Option != ""
 }
 
-// moveDatabase moves one database, and returns where it is kept. The error is inuse.ErrBusy if a client runs, or if it can't be
+// moveDatabase moves one database, and returns where it is kept. The error is disk.ErrBusy if a client runs, or if it can't be
 // known that none does.
 func (w *job) moveDatabase(ctx context.Context, path string) (kept string, err error) {
 	if err := homeIsFree(ctx, w.Home); err != nil {
@@ -46,7 +46,7 @@ func (w *job) moveDatabase(ctx context.Context, path string) (kept string, err e
 	if err != nil {
 		return "", err
 	}
-	var guards []*inuse.Guard
+	var guards []*disk.Guard
 	defer func() { release(guards) }()
 	kept, err = run.MoveAway(ctx, path, w.Home, "", func() (err error) {
 		guards, err = holdDatabases(ctx, w.Home)
@@ -73,20 +73,20 @@ func homeIsFree(ctx context.Context, home string) error {
 
 // holdDatabases keeps everybody from opening the databases of a home. A running client has one of them open, if not the one
 // that is moved. Where the system can't tell who has a file open, the error says that they are in use.
-func holdDatabases(ctx context.Context, home string) (guards []*inuse.Guard, err error) {
+func holdDatabases(ctx context.Context, home string) (guards []*disk.Guard, err error) {
 	b := openHome(ctx, home)
 	if b == nil {
 		return nil, nil
 	}
 	for _, path := range b.Databases() {
-		guard, busy, err := inuse.Hold(path)
+		guard, busy, err := disk.Hold(path)
 		switch {
 		case err != nil:
 			return guards, err
 		case busy != nil:
 			return guards, fmt.Errorf("%s: %w; end the clients of this home first", path, busy)
 		case guard == nil:
-			return guards, fmt.Errorf("%s: %w: this system can't tell whether a client has it open; end all clients, and move it by hand", path, inuse.ErrBusy)
+			return guards, fmt.Errorf("%s: %w: this system can't tell whether a client has it open; end all clients, and move it by hand", path, disk.ErrBusy)
 		}
 		guards = append(guards, guard)
 	}
@@ -94,16 +94,16 @@ func holdDatabases(ctx context.Context, home string) (guards []*inuse.Guard, err
 }
 
 // unbroken returns an error if somebody has begun to open a file since it was held.
-func unbroken(guards []*inuse.Guard) error {
+func unbroken(guards []*disk.Guard) error {
 	for _, g := range guards {
 		if g.Broken() {
-			return fmt.Errorf("a client begins to use the home: %w", inuse.ErrBusy)
+			return fmt.Errorf("a client begins to use the home: %w", disk.ErrBusy)
 		}
 	}
 	return nil
 }
 
-func release(guards []*inuse.Guard) {
+func release(guards []*disk.Guard) {
 	for _, g := range guards {
 		g.Release()
 	}
@@ -113,7 +113,7 @@ func release(guards []*inuse.Guard) {
 type homeClaim struct {
 	home   string
 	held   bool
-	guards []*inuse.Guard
+	guards []*disk.Guard
 }
 
 // Settle holds the databases that are there.

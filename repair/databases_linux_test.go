@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/testkit/testhome"
 )
@@ -40,7 +40,7 @@ func TestUndoHoldsTheDatabases(t *testing.T) {
 		}
 	})
 	t.Cleanup(func() { publish.ObserveSteps(nil) })
-	if err := undo(t, rep.Run); !errors.Is(err, inuse.ErrBusy) || !opened {
+	if err := undo(t, rep.Run); !errors.Is(err, disk.ErrBusy) || !opened {
 		t.Errorf("opened: %v; undo: %v", opened, err)
 	}
 	if _, err := os.Lstat(broken); err == nil {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/testkit/testhome"
 )
 
@@ -60,7 +60,7 @@ func TestRolloutsInPlace(t *testing.T) {
 		}
 		for n, mode := range []Mode{NewThread, InPlace, InPlace} {
 			rep, err := restedRepair(t, m, home, path, mode)
-			if meant := errors.Is(err, ErrDependants) || errors.Is(err, inuse.ErrBusy); err != nil && !meant {
+			if meant := errors.Is(err, ErrDependants) || errors.Is(err, disk.ErrBusy); err != nil && !meant {
 				return fmt.Errorf("%s%s: %s: %w", m.name, m.how, mode, err)
 			}
 			if whole := len(m.choice.Only)+len(m.choice.Rules) == 0; whole && n == 2 && err == nil && len(rep.Edits) > 0 {

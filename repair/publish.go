@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
@@ -291,7 +291,7 @@ type copying struct {
 	compressed bool         // the copy is
 	original   func() error // waits until the original is kept, in place
 	aside      io.WriteCloser
-	guard      *inuse.Guard // while nobody else can open what is replaced
+	guard      *disk.Guard // while nobody else can open what is replaced
 }
 
 // write publishes the copy. If it replaces the original, that is kept meanwhile.

@@ -11,7 +11,7 @@ import (
 
 	_ "modernc.org/sqlite" // the driver: pure Go, so that hist stays one static binary
 
-	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/disk"
 )
 
 func openDatabase(path string) (*sql.DB, error) {
@@ -74,7 +74,7 @@ func restDatabase(ctx context.Context, path string) (err error) {
 		return fmt.Errorf("writing the log of %s into it: %w", path, err)
 	}
 	if busy != 0 {
-		return fmt.Errorf("%s: %w", path, inuse.ErrBusy)
+		return fmt.Errorf("%s: %w", path, disk.ErrBusy)
 	}
 	return nil
 }

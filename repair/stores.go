@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
@@ -38,7 +38,7 @@ func (s Store) Replacing(by *strings.Replacer) Store {
 }
 
 // Rewrite replaces a store by a changed one in one step, and keeps the original in the run; false if there is nothing to change. The
-// error is inuse.ErrBusy if somebody has it open, or if a client runs that may.
+// error is disk.ErrBusy if somebody has it open, or if a client runs that may.
 func (s Store) Rewrite(ctx context.Context, run *runs.Run) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -100,17 +100,17 @@ func (s Store) replace(ctx context.Context, run *runs.Run, src *source.Source, f
 		return err
 	}
 	t := publish.Target{Path: src.Real, Replace: true, Mode: src.Info.Mode().Perm(), ModTime: src.Info.ModTime(), Owner: src.Info, Like: src.Real}
-	var guard *inuse.Guard
+	var guard *disk.Guard
 	defer func() { guard.Release() }()
 	err = run.Publish(ctx, f, t, func(w io.Writer) error {
 		_, err := io.Copy(w, from)
 		return err
 	}, publish.Checks{Last: func() (err error) {
 		if s.Database != nil && !atRest(src.Real) {
-			return inuse.ErrBusy
+			return disk.ErrBusy
 		}
-		var busy *inuse.Busy
-		if guard, busy, err = inuse.Hold(src.Real); err == nil && busy != nil {
+		var busy *disk.Busy
+		if guard, busy, err = disk.Hold(src.Real); err == nil && busy != nil {
 			err = busy
 		}
 		return errors.Join(err, src.Changed())

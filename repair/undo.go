@@ -9,8 +9,8 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/inspect"
-	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
@@ -20,7 +20,7 @@ import (
 // What callers of Do and Undo must tell apart; test with errors.Is.
 var (
 	// ErrInUse says that a process uses the session, or a database of its home.
-	ErrInUse = inuse.ErrBusy
+	ErrInUse = disk.ErrBusy
 	// ErrChanged says that the session was written while it was repaired.
 	ErrChanged = source.ErrChanged
 	// ErrMovedOn says that a file is no longer what the repair left there, so the repair was not undone.
@@ -59,7 +59,7 @@ func (c Claims) home(f *runs.File) string {
 	return c.HomeOf(f.Target)
 }
 
-// Check returns an error for a file that somebody uses (inuse.ErrBusy), and for one on whose present bytes other sessions rely.
+// Check returns an error for a file that somebody uses (disk.ErrBusy), and for one on whose present bytes other sessions rely.
 func (c Claims) Check(ctx context.Context, f *runs.File) error {
 	if f.Mode == runs.Moved {
 		return homeIsFree(ctx, c.home(f))
@@ -103,7 +103,7 @@ type claim struct {
 	home, thread string
 	unlock       func()
 	settled      bool
-	guard        *inuse.Guard
+	guard        *disk.Guard
 
 	views   *inspect.Home // nil if there is nothing to restore, or nothing that could hold it
 	kept    string        // the view as it was before the undo, in the run; "" if it was empty
@@ -152,7 +152,7 @@ func (c *claim) keepView(ctx context.Context) error {
 // Settle takes the file itself, so that nobody can open it, and restores the client's view to what it was before the repair.
 func (c *claim) Settle(ctx context.Context) error {
 	if !c.settled {
-		guard, busy, err := inuse.Hold(c.file.Target)
+		guard, busy, err := disk.Hold(c.file.Target)
 		if err == nil && busy != nil {
 			err = busy
 		}
@@ -165,7 +165,7 @@ func (c *claim) Settle(ctx context.Context) error {
 		}
 	}
 	if c.guard.Broken() {
-		return fmt.Errorf("%s: %w", c.file.Target, inuse.ErrBusy)
+		return fmt.Errorf("%s: %w", c.file.Target, disk.ErrBusy)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/hist-cli/hist/internal/agent/codex/home"
-	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 )
@@ -62,7 +62,7 @@ func TestUndoRefusesWhatIsInUse(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if err := undo(t, rep.Run); !errors.Is(err, inuse.ErrBusy) {
+				if err := undo(t, rep.Run); !errors.Is(err, disk.ErrBusy) {
 					t.Errorf("undone while it was in use: %v", err)
 				}
 				if after, err := os.ReadFile(rep.Target); err != nil || !bytes.Equal(before, after) {
@@ -150,7 +150,7 @@ func TestOpenedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed := meet()
-	if _, err := repairInPlace(t, dir, path); !errors.Is(err, inuse.ErrBusy) {
+	if _, err := repairInPlace(t, dir, path); !errors.Is(err, disk.ErrBusy) {
 		t.Errorf("repaired although it was opened: %v", err)
 	}
 	closed()
@@ -165,7 +165,7 @@ func TestOpenedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed = meet()
-	if err := undo(t, rep.Run); !errors.Is(err, inuse.ErrBusy) {
+	if err := undo(t, rep.Run); !errors.Is(err, disk.ErrBusy) {
 		t.Errorf("undone although it was opened: %v", err)
 	}
 	closed()
@@ -214,7 +214,7 @@ func TestRefusedUndo(t *testing.T) {
 			if f != nil {
 				f.Close()
 			}
-			if !errors.Is(uerr, inuse.ErrBusy) {
+			if !errors.Is(uerr, disk.ErrBusy) {
 				t.Errorf("undone although it was opened: %v", uerr)
 			}
 			if !bytes.Equal(mustRead(t, path), repaired) {

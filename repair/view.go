@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/inspect"
-	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 )
@@ -31,7 +31,7 @@ func (w *job) reproject(ctx context.Context) (*Report, error) {
 	if f.Rows == "" {
 		return w.report(nil), discard(run)
 	}
-	var guard *inuse.Guard
+	var guard *disk.Guard
 	defer func() { guard.Release() }()
 	err = run.Beside(f, func() (err error) {
 		guard, err = w.settleView(ctx, &f)
@@ -89,8 +89,8 @@ func (w *job) staleView(ctx context.Context, views *inspect.Home) (bool, error) 
 
 // settleView makes sure that nobody else uses the session, and then clears the client's view where it would be wrong. Until the
 // guard is released, nobody can open the file.
-func (w *job) settleView(ctx context.Context, f *runs.File) (*inuse.Guard, error) {
-	guard, busy, err := inuse.Hold(w.Source.Real)
+func (w *job) settleView(ctx context.Context, f *runs.File) (*disk.Guard, error) {
+	guard, busy, err := disk.Hold(w.Source.Real)
 	switch {
 	case err != nil:
 		return nil, err
@@ -104,7 +104,7 @@ func (w *job) settleView(ctx context.Context, f *runs.File) (*inuse.Guard, error
 		return guard, err
 	}
 	if guard.Broken() {
-		return guard, inuse.ErrBusy
+		return guard, disk.ErrBusy
 	}
 	return guard, w.Source.Changed() // that takes a while, and the lease is on the file, not on its name
 }

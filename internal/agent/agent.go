@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/finding"
-	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -134,7 +134,7 @@ type Home struct {
 	// Names are the names that users gave to threads, by their ids in lower case; nil if they can give none.
 	Names func(home string) map[string]string
 	// InUse says who uses a session, nil if nobody is known to.
-	InUse func(path, home, thread string) (*inuse.Busy, error)
+	InUse func(path, home, thread string) (*disk.Busy, error)
 	// StaleNote says which note on a session, in a file that its client keeps while it runs, is about a process that is gone, where
 	// another one has its number now; "" if none is. It is nil if clients leave no such files.
 	StaleNote func(home, thread string) string
@@ -149,7 +149,7 @@ type Home struct {
 	Apart func(args []string) bool
 	// Asking says whether this process was started by the agent while it works in the thread; nil if that can't be known.
 	Asking func(thread string) bool
-	// Lock takes a thread's lock until release is called. The error is inuse.ErrBusy if somebody else has it. It is nil if the
+	// Lock takes a thread's lock until release is called. The error is disk.ErrBusy if somebody else has it. It is nil if the
 	// client takes none.
 	Lock func(home, thread string) (release func(), err error)
 	// Last is the file of the session that the client resumes in a directory when a person asks it for the last one; with

@@ -12,7 +12,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/beside"
 	"github.com/hist-cli/hist/internal/check"
-	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
@@ -101,7 +101,7 @@ func Lint(ctx context.Context, src *source.Source, opts lint.Options) (*lint.Res
 }
 
 // LintUsed is Lint for a session of which it is known who uses it: busy is nil if nobody does.
-func LintUsed(ctx context.Context, src *source.Source, opts lint.Options, busy *inuse.Busy) (*lint.Result, error) {
+func LintUsed(ctx context.Context, src *source.Source, opts lint.Options, busy *disk.Busy) (*lint.Result, error) {
 	res, err := lint.Source(ctx, src, opts)
 	if err != nil || opts.Home == "" || res.Summary.Partial != nil {
 		return res, err

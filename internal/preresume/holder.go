@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/disk"
 )
 
 // Holder is the process that has a session open, for a caller that must tell an orphan of its own from a client in
@@ -16,13 +16,13 @@ type Holder struct {
 	Lock    string `json:"lock,omitempty"` // the lock file that it holds
 }
 
-func holder(busy *inuse.Busy) *Holder {
+func holder(busy *disk.Busy) *Holder {
 	if busy == nil || busy.PID == 0 && busy.Lock == "" {
 		return nil
 	}
 	h := &Holder{PID: busy.PID, Lock: busy.Lock}
 	if busy.PID != 0 {
-		_, begun, _ := inuse.Started(busy.PID)
+		_, begun, _ := disk.ProcessStarted(busy.PID)
 		h.Command, h.Started = commandOf(busy.PID), stamp(begun)
 	}
 	return h
@@ -30,7 +30,7 @@ func holder(busy *inuse.Busy) *Holder {
 
 // commandOf returns what a process runs; "" if that is not known.
 func commandOf(pid int) string {
-	args := inuse.Args(pid)
+	args := disk.ProcessArgs(pid)
 	if args == nil {
 		return ""
 	}

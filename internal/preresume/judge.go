@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/glance"
-	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
@@ -33,7 +33,7 @@ func (t *tally) any() bool {
 
 // busy answers that somebody has the session open. Where that is a server which a client joins, it says how to make it let go:
 // nothing can be repaired before, and a client that joins it goes on without what is damaged.
-func (a *Answer) busy(by *inuse.Busy) {
+func (a *Answer) busy(by *disk.Busy) {
 	reason := by.Reason
 	if by.Free != nil {
 		free := format.Command(by.Free...)
@@ -70,7 +70,7 @@ func (a *Answer) count(found []lint.Finding) {
 }
 
 // judge sets the verdict. What is certain to prevent a resume comes before what the error of a failed resume suggests.
-func (a *Answer) judge(req Request, busy *inuse.Busy) {
+func (a *Answer) judge(req Request, busy *disk.Busy) {
 	g := a.session
 	switch {
 	case busy != nil && (busy.Free == nil || req.Apart || a.tally.any()):

@@ -17,10 +17,10 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/api"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/inspect"
-	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
@@ -265,7 +265,7 @@ var secret = regexp.MustCompile(`\bsk-[A-Za-z0-9_*-]{6,}|(?i:bearer )[A-Za-z0-9.
 func withoutSecrets(text string) string { return secret.ReplaceAllString(text, "(secret)") }
 
 // read lints the session: whole if it is small or Deep asks for it, and the time suffices; else head and tail.
-func (a *Answer) read(ctx context.Context, req Request, busy *inuse.Busy) ([]lint.Finding, error) {
+func (a *Answer) read(ctx context.Context, req Request, busy *disk.Busy) ([]lint.Finding, error) {
 	size := req.Source.Size()
 	if req.Source.Compressed {
 		size *= zstdRatio
@@ -297,7 +297,7 @@ func (a *Answer) refused() bool {
 
 // whole lints all of the session, and compares it with the rest of its home. If the error is a BesideError, the findings
 // are those of the session alone.
-func whole(ctx context.Context, req Request, busy *inuse.Busy) ([]lint.Finding, error) {
+func whole(ctx context.Context, req Request, busy *disk.Busy) ([]lint.Finding, error) {
 	opts := req.Lint
 	opts.Home = req.Home
 	res, err := inspect.LintUsed(ctx, req.Source, opts, busy)
@@ -356,7 +356,7 @@ const maxFindings = 20
 
 // tell adds the findings to the answer: notes are counted, the others also listed. That somebody has the session open is said by
 // the verdict.
-func (a *Answer) tell(found []lint.Finding, busy *inuse.Busy) {
+func (a *Answer) tell(found []lint.Finding, busy *disk.Busy) {
 	for i := range found {
 		f := &found[i]
 		switch f.Impact {

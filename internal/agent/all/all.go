@@ -12,7 +12,6 @@ import (
 	codex "github.com/hist-cli/hist/internal/agent/codex/rules"
 	"github.com/hist-cli/hist/internal/agent/pi"
 	"github.com/hist-cli/hist/internal/disk"
-	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -41,7 +40,7 @@ func Homed() []*agent.Agent {
 }
 
 // InUse says who uses a session, asking the agent whose it is.
-func InUse(path, home, thread string) (*inuse.Busy, error) {
+func InUse(path, home, thread string) (*disk.Busy, error) {
 	o, known := owner(path, home)
 	if !known { // the id may be no such agent's
 		thread = ""
@@ -49,7 +48,7 @@ func InUse(path, home, thread string) (*inuse.Busy, error) {
 	return o.InUse(path, home, thread)
 }
 
-// Lock takes the lock of a session's thread until release is called; the error is inuse.ErrBusy if somebody else has it.
+// Lock takes the lock of a session's thread until release is called; the error is disk.ErrBusy if somebody else has it.
 // Where there is no home, no thread, or no lock, there is nothing to take.
 func Lock(path, home, thread string) (release func(), err error) {
 	if o, _ := owner(path, home); home != "" && thread != "" && o.Lock != nil {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/disk"
-	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/walk"
 )
 
@@ -100,13 +99,13 @@ func find(_ context.Context, home, id string) ([]string, error) {
 }
 
 // inUse says who uses a session: nothing in its folder tells, so it is a process that writes to the file or a client in its directory.
-func inUse(path, _, _ string) (*inuse.Busy, error) {
-	if busy, err := inuse.Written(path); busy != nil || err != nil {
+func inUse(path, _, _ string) (*disk.Busy, error) {
+	if busy, err := disk.Written(path); busy != nil || err != nil {
 		return busy, err
 	}
 	// OpenClaw, which keeps sessions in this form, puts a lock beside one that it writes to.
-	if pid := int(gjson.GetBytes(headOf(path+lockExtension), "pid").Int()); pid > 0 && inuse.Alive(pid) {
-		return &inuse.Busy{PID: pid, Lock: path + lockExtension, Reason: fmt.Sprintf("process %d holds its lock", pid)}, nil
+	if pid := int(gjson.GetBytes(headOf(path+lockExtension), "pid").Int()); pid > 0 && disk.ProcessAlive(pid) {
+		return &disk.Busy{PID: pid, Lock: path + lockExtension, Reason: fmt.Sprintf("process %d holds its lock", pid)}, nil
 	}
 	cwd := about(headOf(path)).Info.CWD
 	procs, _ := os.ReadDir("/proc")
@@ -115,10 +114,10 @@ func inUse(path, _, _ string) (*inuse.Busy, error) {
 		if err != nil || cwd == "" || pid == os.Getpid() {
 			continue
 		}
-		args := inuse.Args(pid)
+		args := disk.ProcessArgs(pid)
 		client := len(args) > 0 && (args[0] == "pi" || len(args) > 1 && strings.Contains(args[1], "pi-coding-agent"))
 		if at, err := os.Readlink(filepath.Join("/proc", p.Name(), "cwd")); client && err == nil && at == cwd {
-			return &inuse.Busy{PID: pid, Reason: fmt.Sprintf("process %d is a client in the session's directory, and may have it open", pid)}, nil
+			return &disk.Busy{PID: pid, Reason: fmt.Sprintf("process %d is a client in the session's directory, and may have it open", pid)}, nil
 		}
 	}
 	return nil, nil

@@ -10,24 +10,24 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/walk"
 )
 
 // inUse says which running client has a session open. From 2.1.100 on, each client registers in sessions/PID.json. Between two
 // writes nobody has the file itself open, so older clients leave no sign.
-func inUse(path, home, thread string) (*inuse.Busy, error) {
+func inUse(path, home, thread string) (*disk.Busy, error) {
 	notes, err := notesOn(home, thread)
 	if err != nil {
 		return nil, err
 	}
 	for _, n := range notes {
-		if inuse.Alive(n.pid) && n.another() == "" {
-			return &inuse.Busy{PID: n.pid, Lock: n.path, Reason: fmt.Sprintf("process %d has the session open (%s)", n.pid, n.path)}, nil
+		if disk.ProcessAlive(n.pid) && n.another() == "" {
+			return &disk.Busy{PID: n.pid, Lock: n.path, Reason: fmt.Sprintf("process %d has the session open (%s)", n.pid, n.path)}, nil
 		}
 	}
-	return inuse.Written(path)
+	return disk.Written(path)
 }
 
 // staleNote says which note on a running client is about a process that is gone, where another one has its number now; "" if
@@ -35,7 +35,7 @@ func inUse(path, home, thread string) (*inuse.Busy, error) {
 func staleNote(home, thread string) string {
 	notes, _ := notesOn(home, thread) // InUse returns the error
 	for _, n := range notes {
-		if !inuse.Alive(n.pid) {
+		if !disk.ProcessAlive(n.pid) {
 			continue
 		}
 		if why := n.another(); why != "" {
@@ -58,7 +58,7 @@ func left(home string) (list []string) {
 	for _, pattern := range []string{"sessions/*.json", "ide/*.lock"} {
 		notes, _ := notesAt(home, pattern, func([]byte) bool { return true }) // what can't be read says nothing
 		for _, n := range notes {
-			if !inuse.Alive(n.pid) || n.another() != "" && pattern == "sessions/*.json" {
+			if !disk.ProcessAlive(n.pid) || n.another() != "" && pattern == "sessions/*.json" {
 				list = append(list, n.path)
 			}
 		}
@@ -110,7 +110,7 @@ var programs = []string{"claude", "node", "bun", "deno"}
 // another says why the process with the note's number is another one than the client that wrote it; "" if nothing shows that.
 // Numbers are given again, after a boot most of all, and a client that was killed leaves its note.
 func (n note) another() string {
-	ticks, begun, known := inuse.Started(n.pid)
+	ticks, begun, known := disk.ProcessStarted(n.pid)
 	noted, err := strconv.ParseInt(n.procStart, 10, 64)
 	switch {
 	case !known:
@@ -120,7 +120,7 @@ func (n note) another() string {
 	case err == nil, !n.startedAt.IsZero() && begun.After(n.startedAt.Add(clockSlack)):
 		return fmt.Sprintf("process %d was started at %s, not when the client was", n.pid, begun.UTC().Format(time.RFC3339))
 	}
-	args := inuse.Args(n.pid)
+	args := disk.ProcessArgs(n.pid)
 	named := func(p string) bool {
 		return slices.ContainsFunc(args, func(a string) bool { return strings.Contains(strings.ToLower(a), p) })
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent/claude/format"
-	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/disk"
 )
 
 // A client that was killed leaves its note. A process that got its number later is not that client.
@@ -20,7 +20,7 @@ func TestStaleNote(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = other.Process.Kill(); _ = other.Wait() })
-	ticks, begun, ok := inuse.Started(other.Process.Pid)
+	ticks, begun, ok := disk.ProcessStarted(other.Process.Pid)
 	if !ok {
 		t.Fatal("the system does not tell when a process was started")
 	}

@@ -10,14 +10,13 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/disk"
-	"github.com/hist-cli/hist/internal/inuse"
 )
 
 // ErrBusy says that somebody uses the session right now.
-var ErrBusy = inuse.ErrBusy
+var ErrBusy = disk.ErrBusy
 
 // Busy says who or what is using a session.
-type Busy = inuse.Busy
+type Busy = disk.Busy
 
 // InUse looks whether somebody uses the rollout file at path, and returns nil if nobody does. It asks for Codex's
 // migration journal and staged files, whether the agent of threadID has run this process, for the writer's lock of
@@ -66,7 +65,7 @@ func inUse(real, home, threadID string, none marks) (*Busy, error) {
 		unknown = errors.Join(unknown, err)
 	}
 	// Where the locks tell nothing, the open file may still.
-	if b, err := inuse.Written(real); b != nil || err != nil {
+	if b, err := disk.Written(real); b != nil || err != nil {
 		return b, err
 	}
 	return nil, unknown

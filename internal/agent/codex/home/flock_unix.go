@@ -7,7 +7,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/disk"
 )
 
 // tryLock takes the advisory lock of an open file without waiting; errLocked if somebody else has it.
@@ -16,7 +16,7 @@ func tryLock(f *os.File, exclusive bool) error {
 	if exclusive {
 		how = syscall.LOCK_EX | syscall.LOCK_NB
 	}
-	err := inuse.Control(f, func(fd int) error { return flock(fd, how) })
+	err := disk.Control(f, func(fd int) error { return flock(fd, how) })
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return errLocked
 	}
@@ -25,7 +25,7 @@ func tryLock(f *os.File, exclusive bool) error {
 
 func unlock(f *os.File) {
 	// The lock goes with the descriptor anyway.
-	_ = inuse.Control(f, func(fd int) error { return flock(fd, syscall.LOCK_UN) })
+	_ = disk.Control(f, func(fd int) error { return flock(fd, syscall.LOCK_UN) })
 }
 
 // removeLock removes the file of a lock that is still held.

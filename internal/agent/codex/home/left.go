@@ -6,7 +6,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/disk"
-	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/walk"
 )
 
@@ -20,9 +19,9 @@ func Left(home string) (list []string) {
 		if err != nil || pid <= 0 {
 			continue
 		}
-		ticks, _, known := inuse.Started(pid)
+		ticks, _, known := disk.ProcessStarted(pid)
 		noted := gjson.GetBytes(raw, "processIdentity.startTicks")
-		if !inuse.Alive(pid) || known && noted.Exists() && noted.Int() != ticks {
+		if !disk.ProcessAlive(pid) || known && noted.Exists() && noted.Int() != ticks {
 			list = append(list, p)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent"
-	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/disk"
 )
 
 const (
@@ -166,7 +166,7 @@ func lockCoordination(dir string) (*os.File, error) {
 		}
 		if time.Now().After(deadline) {
 			f.Close()
-			b := &Busy{PID: inuse.Holder(name), Lock: name, Reason: "a client has held " + name + " for a while; try again when it is done"}
+			b := &Busy{PID: disk.Holder(name), Lock: name, Reason: "a client has held " + name + " for a while; try again when it is done"}
 			return nil, b
 		}
 	}
@@ -185,7 +185,7 @@ func lockMaintenance(home string) (*os.File, error) {
 	if err := tryLock(f, false); err != nil {
 		f.Close()
 		if errors.Is(err, errLocked) {
-			return nil, &Busy{PID: inuse.Holder(name), Lock: name, Reason: "Codex is compressing or migrating sessions (" + name + "); try again later"}
+			return nil, &Busy{PID: disk.Holder(name), Lock: name, Reason: "Codex is compressing or migrating sessions (" + name + "); try again later"}
 		}
 		return nil, fmt.Errorf("taking Codex's maintenance lock %s: %w", name, err)
 	}
@@ -197,7 +197,7 @@ func threadLock(home, threadID string) string {
 }
 
 func writerBusy(home, name string) *Busy {
-	b := &Busy{PID: inuse.Holder(name), Lock: name}
+	b := &Busy{PID: disk.Holder(name), Lock: name}
 	who := "a client"
 	if b.PID == os.Getpid() { // we have the file open, and cannot see who has it locked
 		b.PID = 0
@@ -219,7 +219,7 @@ func daemon(home string, pid int) bool {
 	if pid == 0 {
 		return false
 	}
-	args := inuse.Args(pid)
+	args := disk.ProcessArgs(pid)
 	real, err := filepath.EvalSymlinks(home)
 	if err != nil || len(args) == 0 {
 		return false

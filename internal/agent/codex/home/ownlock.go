@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/hist-cli/hist/internal/disk"
-	"github.com/hist-cli/hist/internal/inuse"
 )
 
 // otherHist is why a thread is busy that another run of hist has locked.
@@ -79,7 +78,7 @@ func stillNamed(f *os.File) bool {
 
 // otherHolder is the process that has a file open, 0 if it is only this one or not known.
 func otherHolder(name string) int {
-	if pid := inuse.Holder(name); pid != os.Getpid() {
+	if pid := disk.Holder(name); pid != os.Getpid() {
 		return pid
 	}
 	return 0

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent"
-	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/testkit/testfile"
 	"github.com/hist-cli/hist/internal/walk"
 )
@@ -172,7 +172,7 @@ func asNobody(t *testing.T, dir string) {
 
 func TestHold(t *testing.T) {
 	_, path := codexHome(t)
-	g, b, err := inuse.Hold(path)
+	g, b, err := disk.Hold(path)
 	if g == nil || b != nil || err != nil {
 		t.Skip("no leases here", b, err)
 	}
@@ -188,7 +188,7 @@ func TestHold(t *testing.T) {
 	g.Release()
 	g.Release()
 
-	g, _, _ = inuse.Hold(path)
+	g, _, _ = disk.Hold(path)
 	done := make(chan struct{})
 	go func() {
 		if f, err := os.Open(path); err == nil { // waits
@@ -203,7 +203,7 @@ func TestHold(t *testing.T) {
 	}
 	g.Release()
 	<-done
-	var none *inuse.Guard
+	var none *disk.Guard
 	none.Release()
 	if none.Broken() {
 		t.Error("no guard is broken")

@@ -1,6 +1,6 @@
 //go:build unix
 
-package inuse
+package disk
 
 import "os"
 

@@ -1,4 +1,4 @@
-package inuse
+package disk
 
 import (
 	"errors"
@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/hist-cli/hist/internal/disk"
 )
 
 // How often, and with what pause, a lease is tried: a backup program or an indexer may have the file open for a moment.
@@ -45,7 +43,7 @@ func Hold(path string) (*Guard, *Busy, error) {
 		return nil, openBusy(Holder(path)), nil
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("finding out whether %s is open: %w", path, disk.Cause(err))
+		return nil, nil, fmt.Errorf("finding out whether %s is open: %w", path, Cause(err))
 	}
 	if err = retryLease(func() error { return setLease(f, unix.F_WRLCK) }); err == nil {
 		return &Guard{f: f}, nil, nil

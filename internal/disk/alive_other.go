@@ -1,11 +1,11 @@
 //go:build !unix
 
-package inuse
+package disk
 
 import "os"
 
-// Alive says whether a process runs.
-func Alive(pid int) bool {
+// ProcessAlive says whether a process runs.
+func ProcessAlive(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {
 		return false

@@ -1,4 +1,4 @@
-package inuse
+package disk
 
 import (
 	"bytes"
@@ -12,9 +12,9 @@ import (
 // ticksPerSecond is the unit of times in /proc (USER_HZ), the same on every platform that Go runs on.
 const ticksPerSecond = 100
 
-// Started says when a process was started: ticks since the machine was booted, as a client may have noted it, and the time that
+// ProcessStarted says when a process was started: ticks since the machine was booted, as a client may have noted it, and the time that
 // this is. It is known from Linux's /proc; on other systems ok is false.
-func Started(pid int) (ticks int64, at time.Time, ok bool) {
+func ProcessStarted(pid int) (ticks int64, at time.Time, ok bool) {
 	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
 		return 0, time.Time{}, false
@@ -37,8 +37,8 @@ func Started(pid int) (ticks int64, at time.Time, ok bool) {
 	return ticks, time.Unix(begun+ticks/ticksPerSecond, 0), err == nil
 }
 
-// Args are a process's program and arguments, from Linux's /proc; nil on other systems.
-func Args(pid int) []string {
+// ProcessArgs are a process's program and arguments, from Linux's /proc; nil on other systems.
+func ProcessArgs(pid int) []string {
 	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
 	if err != nil || len(text) == 0 {
 		return nil

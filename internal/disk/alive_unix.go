@@ -1,14 +1,14 @@
 //go:build unix
 
-package inuse
+package disk
 
 import (
 	"errors"
 	"syscall"
 )
 
-// Alive says whether a process runs.
-func Alive(pid int) bool {
+// ProcessAlive says whether a process runs.
+func ProcessAlive(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	return err == nil || errors.Is(err, syscall.EPERM)
 }

@@ -1,6 +1,4 @@
-// Package inuse says whether a process has a file open, and keeps others from opening it. It knows nothing of agents and
-// their locks.
-package inuse
+package disk
 
 import "errors"
 

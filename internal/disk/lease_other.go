@@ -1,6 +1,6 @@
 //go:build !linux
 
-package inuse
+package disk
 
 // Guard would hold a lease on a file; this system has none.
 type Guard struct{}
