@@ -17,10 +17,10 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/disk"
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/surgery"
+	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
 	"github.com/hist-cli/hist/repair"
 )
@@ -117,7 +117,7 @@ func (p *packing) add(t target) error {
 		if err := p.session(paths[0], true); err != nil {
 			return err
 		}
-		g, err := glance.Look(p.c.Context, paths[0], glance.Options{})
+		g, err := timeline.Look(p.c.Context, paths[0], timeline.LookOptions{})
 		if err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func (p *packing) add(t target) error {
 }
 
 func (p *packing) session(path string, base bool) error {
-	g, err := glance.Look(p.c.Context, path, glance.Options{})
+	g, err := timeline.Look(p.c.Context, path, timeline.LookOptions{})
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,8 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/format"
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/inspect"
+	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"
 )
@@ -114,8 +114,8 @@ type patient struct {
 	option   string // the option that a repair needs
 	repaired string // the thread that is its repaired copy
 	agent    string
-	shared   bool            // another file has the same id, which then names neither
-	looked   *glance.Session // nil if it can't be read
+	shared   bool             // another file has the same id, which then names neither
+	looked   *timeline.Glance // nil if it can't be read
 }
 
 func (d *doctor) session(r linted) error {
@@ -183,7 +183,7 @@ func (d *doctor) addBeside(f *lint.Finding) {
 func (d *doctor) end() error {
 	for i := range d.patients {
 		d.patients[i].shared = d.files[idOf(d.patients[i].target.path)] > 1
-		d.patients[i].looked, _ = glance.Look(d.ctx, d.patients[i].target.path, glance.Options{Content: true}) // without it, the file's name is shown
+		d.patients[i].looked, _ = timeline.Look(d.ctx, d.patients[i].target.path, timeline.LookOptions{Content: true}) // without it, the file's name is shown
 	}
 	slices.SortStableFunc(d.patients, func(a, b patient) int {
 		return cmp.Or(cmp.Compare(b.worst, a.worst), b.changed().Compare(a.changed()))

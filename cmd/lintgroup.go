@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/timeline"
 )
 
 // grouping is how findings are shown session by session, on a terminal.
@@ -27,7 +27,7 @@ func (g *grouping) head(p *textPrinter, r *linted) {
 		fmt.Fprintln(p.w)
 	}
 	g.began = true
-	s, err := glance.Look(g.ctx, r.target.path, glance.Options{Content: true})
+	s, err := timeline.Look(g.ctx, r.target.path, timeline.LookOptions{Content: true})
 	if r.beside || r.target.path == "-" || err != nil {
 		fmt.Fprintln(p.w, p.st.path.Sprint(oneLine(apartFromCommands(r.target.path))))
 		return

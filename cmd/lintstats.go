@@ -9,7 +9,7 @@ import (
 	"slices"
 	"text/tabwriter"
 
-	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -62,7 +62,7 @@ func (p *statsPrinter) month(path string) string {
 		return name.Time[:len(form)]
 	}
 	if path != "-" {
-		if s, err := glance.Look(p.ctx, path, glance.Options{}); err == nil && !s.Created.IsZero() {
+		if s, err := timeline.Look(p.ctx, path, timeline.LookOptions{}); err == nil && !s.Created.IsZero() {
 			return s.Created.UTC().Format(form)
 		}
 	}

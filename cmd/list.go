@@ -15,7 +15,6 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/format"
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/internal/walk"
 )
@@ -73,9 +72,9 @@ func (e *env) list(c *cli.Context) error {
 	if table.st, err = styled(c, e.out); err != nil {
 		return err
 	}
-	var found []*glance.Session
+	var found []*timeline.Glance
 	looked := 0 // how many sessions were looked at
-	for _, r := range glance.Many(c.Context, paths, glance.Options{Content: !c.Bool("json") && !table.titles.off}) {
+	for _, r := range timeline.LookMany(c.Context, paths, timeline.LookOptions{Content: !c.Bool("json") && !table.titles.off}) {
 		if r.Err != nil {
 			unread = true
 			e.report(r.Err)
@@ -90,7 +89,7 @@ func (e *env) list(c *cli.Context) error {
 	if err := c.Context.Err(); err != nil {
 		return err
 	}
-	slices.SortStableFunc(found, func(a, b *glance.Session) int { return b.Modified.Compare(a.Modified) })
+	slices.SortStableFunc(found, func(a, b *timeline.Glance) int { return b.Modified.Compare(a.Modified) })
 	if !c.Bool("json") {
 		found = table.threads(found)
 	}
@@ -184,7 +183,7 @@ func since(flag, text string, now time.Time) (time.Time, error) {
 	return time.Time{}, usage("%s is %q; it takes a time ago, such as 90m, 24h or 7d, or a date such as 2026-11-01", flag, text)
 }
 
-func (w wanted) session(s *glance.Session) bool {
+func (w wanted) session(s *timeline.Glance) bool {
 	return (w.agent == "" || w.agent == s.Agent.Name) && (w.cwd == "" || s.CWD == w.cwd || s.Header.CWD == w.cwd) && !s.Modified.Before(w.since) &&
 		(len(w.states) == 0 || slices.Contains(w.states, string(s.Turn.State)))
 }
@@ -252,7 +251,7 @@ type lastTurn struct {
 	Complete   bool   `json:"complete"`
 }
 
-func lastTurnOf(s *glance.Session) lastTurn {
+func lastTurnOf(s *timeline.Glance) lastTurn {
 	return lastTurn{
 		State: string(s.Turn.State), Began: stamp(s.Turn.Began), Last: stamp(s.Turn.Last), ErrorClass: string(s.Turn.Class), Error: s.Turn.Error, Complete: s.Complete,
 	}
@@ -265,7 +264,7 @@ func stamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-func listJSON(w io.Writer, list []*glance.Session, table *listTable) error {
+func listJSON(w io.Writer, list []*timeline.Glance, table *listTable) error {
 	out := struct {
 		Schema   string          `json:"schema"`
 		Sessions []listedSession `json:"sessions"`

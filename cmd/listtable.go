@@ -19,9 +19,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/format"
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -72,7 +72,7 @@ const maxHealth = 24 << 20
 
 // healthOf is a session's health in a word: ok, or the worst impact; "?" if the session is too large to lint, "" if health was
 // not asked for. What it finds is taken for an obstacle, too.
-func (t *listTable) healthOf(s *glance.Session) string {
+func (t *listTable) healthOf(s *timeline.Glance) string {
 	if !t.health {
 		return ""
 	}
@@ -109,12 +109,12 @@ func (t *listTable) healthOf(s *glance.Session) string {
 // part is a file of a thread, by the id of the file: after a revert a thread has several.
 type part struct{ thread, file string }
 
-func partOf(s *glance.Session) part {
+func partOf(s *timeline.Glance) part {
 	return part{strings.ToLower(s.Thread), lint.NameOf(s.Path, true).FileID}
 }
 
 // goesOn notes which file of the same thread a session continues.
-func (t *listTable) goesOn(s *glance.Session) {
+func (t *listTable) goesOn(s *timeline.Glance) {
 	if base := s.Header.BaseThread; base != "" {
 		t.newer[part{strings.ToLower(s.Thread), strings.ToLower(base)}] = s.Path
 	}
@@ -122,12 +122,12 @@ func (t *listTable) goesOn(s *glance.Session) {
 
 // threads leaves of a list, newest first, one session a thread: after a revert a thread has several files, and so has one of which
 // there is a second copy. A file beside such a copy counts before it, if it is not the smaller one.
-func (t *listTable) threads(list []*glance.Session) []*glance.Session {
+func (t *listTable) threads(list []*timeline.Glance) []*timeline.Glance {
 	first, size := map[string]bool{}, map[string]int64{}
 	for _, s := range list {
 		size[s.Path] = s.Size
 	}
-	return slices.DeleteFunc(list, func(s *glance.Session) bool {
+	return slices.DeleteFunc(list, func(s *timeline.Glance) bool {
 		key := threadKey(s)
 		own, copied := size[filepath.Join(filepath.Dir(s.Path), lint.NameOf(s.Path, true).Right)]
 		copied = copied && own >= s.Size
@@ -140,10 +140,10 @@ func (t *listTable) threads(list []*glance.Session) []*glance.Session {
 	})
 }
 
-func threadKey(s *glance.Session) string { return s.Agent.Name + " " + strings.ToLower(s.Thread) }
+func threadKey(s *timeline.Glance) string { return s.Agent.Name + " " + strings.ToLower(s.Thread) }
 
 // repaired is the thread that is a session's repaired copy, "" if there is none.
-func (t *listTable) repaired(s *glance.Session) string { return copyOf(t.ctx, t.copies, s.Path) }
+func (t *listTable) repaired(s *timeline.Glance) string { return copyOf(t.ctx, t.copies, s.Path) }
 
 // copyOf is the thread that is the repaired copy of the session in a file, "" if there is none.
 func copyOf(ctx context.Context, known *inspect.Copies, path string) string {
@@ -164,7 +164,7 @@ type row struct {
 }
 
 // healths is the health of each session; several are linted at once.
-func (t *listTable) healths(list []*glance.Session) []string {
+func (t *listTable) healths(list []*timeline.Glance) []string {
 	defer t.cache.Close()
 	out := make([]string, len(list))
 	next := make(chan int)
@@ -185,7 +185,7 @@ func (t *listTable) healths(list []*glance.Session) []string {
 }
 
 // rows are the sessions as they are listed, in their order.
-func (t *listTable) rows(list []*glance.Session, now time.Time) []row {
+func (t *listTable) rows(list []*timeline.Glance, now time.Time) []row {
 	rows := make([]row, len(list))
 	healths := t.healths(list)
 	for i, s := range list {
@@ -194,7 +194,7 @@ func (t *listTable) rows(list []*glance.Session, now time.Time) []row {
 	return rows
 }
 
-func (t *listTable) row(s *glance.Session, health string, now time.Time) row {
+func (t *listTable) row(s *timeline.Glance, health string, now time.Time) row {
 	r := row{
 		id: shortOf(s.Thread, s.Path), age: age(now.Sub(s.Modified)), health: health, agent: s.Agent.Name, turn: string(s.Turn.State), dir: oneLine(s.CWD),
 		title: t.titles.of(t.ctx, s, t.homes[s.Path]), size: bytesOf(s.Size), branch: clip(oneLine(s.Header.Branch), maxName), model: clip(oneLine(s.Model), maxName),
@@ -279,7 +279,7 @@ const (
 	maxName = 30
 )
 
-func (t *listTable) write(w io.Writer, list []*glance.Session, more int, now time.Time) error {
+func (t *listTable) write(w io.Writer, list []*timeline.Glance, more int, now time.Time) error {
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(w, "no session fits")
 		return err

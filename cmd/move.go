@@ -18,11 +18,11 @@ import (
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/format"
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/surgery"
+	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/repair"
 )
 
@@ -132,7 +132,7 @@ func (e *env) places(c *cli.Context, opts surgery.MoveOptions) (map[string][]rel
 			return nil, err
 		}
 		for _, t := range list {
-			g, err := glance.Look(c.Context, t.path, glance.Options{})
+			g, err := timeline.Look(c.Context, t.path, timeline.LookOptions{})
 			if err != nil {
 				continue // it is told when it is to move
 			}
@@ -306,7 +306,7 @@ func (e *env) moveHome(c *cli.Context) error {
 // worksIn are the sessions of a directory, and of those below it.
 func worksIn(ctx context.Context, list []target, opts *surgery.MoveOptions) (in []target) {
 	for _, t := range list {
-		if g, err := glance.Look(ctx, t.path, glance.Options{}); t.err == nil && err == nil {
+		if g, err := timeline.Look(ctx, t.path, timeline.LookOptions{}); t.err == nil && err == nil {
 			if _, ok := opts.Moved(g.CWD); ok {
 				in = append(in, t)
 			}
@@ -317,7 +317,7 @@ func worksIn(ctx context.Context, list []target, opts *surgery.MoveOptions) (in 
 
 // moveOne moves one session.
 func (r *repairRun) moveOne(ctx context.Context, job repair.Job, t target, opts surgery.MoveOptions) (*repair.Report, error) {
-	g, err := glance.Look(ctx, t.path, glance.Options{})
+	g, err := timeline.Look(ctx, t.path, timeline.LookOptions{})
 	if err != nil {
 		return nil, err
 	}

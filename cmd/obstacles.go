@@ -13,10 +13,10 @@ import (
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/format"
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/preresume"
 	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -114,7 +114,7 @@ func goneOf(ctx context.Context, worksIn map[string][]string) (list []obstacle) 
 			continue
 		}
 		for _, path := range paths {
-			if s, err := glance.Look(ctx, path, glance.Options{}); err == nil && preresume.Gone(s.CWD) { // else it has followed the directory, or ended in another
+			if s, err := timeline.Look(ctx, path, timeline.LookOptions{}); err == nil && preresume.Gone(s.CWD) { // else it has followed the directory, or ended in another
 				gone[s.CWD]++
 			}
 		}
@@ -143,7 +143,7 @@ func maybeMoved(ctx context.Context, dir string) string {
 	if err != nil {
 		return ""
 	}
-	i := slices.IndexFunc(list, func(s *glance.Session) bool {
+	i := slices.IndexFunc(list, func(s *timeline.Glance) bool {
 		return (filepath.Base(s.CWD) == filepath.Base(dir) || filepath.Dir(s.CWD) == filepath.Dir(dir)) && preresume.Gone(s.CWD)
 	})
 	if i < 0 {

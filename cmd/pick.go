@@ -14,14 +14,14 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/timeline"
 )
 
 // maxOffered is how many sessions are offered where one is to be picked or completed: the newest.
 const maxOffered = 50
 
 // newest looks at the most recently changed sessions of the agents' homes, newest first. homes is the home of each, by path.
-func newest(ctx context.Context, most int, wanted func(target) bool) (list []*glance.Session, homes map[string]string, err error) {
+func newest(ctx context.Context, most int, wanted func(target) bool) (list []*timeline.Glance, homes map[string]string, err error) {
 	found, err := targets(ctx, nil, "")
 	if err != nil {
 		return nil, nil, err
@@ -46,7 +46,7 @@ func newest(ctx context.Context, most int, wanted func(target) bool) (list []*gl
 	for _, t := range order[:min(most, len(order))] {
 		paths = append(paths, t.path)
 	}
-	for _, r := range glance.Many(ctx, paths, glance.Options{Content: true}) {
+	for _, r := range timeline.LookMany(ctx, paths, timeline.LookOptions{Content: true}) {
 		if r.Err == nil {
 			list = append(list, r.Session)
 		}
@@ -96,7 +96,7 @@ const (
 )
 
 // labels are the table's lines, the head first, each as wide as the room beside the cursor.
-func (t *listTable) labels(list []*glance.Session, now time.Time) []string {
+func (t *listTable) labels(list []*timeline.Glance, now time.Time) []string {
 	rows := t.rows(list, now)
 	t.width -= cursorColumns
 	columns := t.columns(rows)

@@ -13,8 +13,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/hist-cli/hist/internal/format"
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/preresume"
+	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -248,7 +248,7 @@ func looked(path string) bool {
 
 // resumeOf is the command that resumes the session in a file, to be pasted.
 func resumeOf(ctx context.Context, path string, command []string) string {
-	s, err := glance.Look(ctx, path, glance.Options{})
+	s, err := timeline.Look(ctx, path, timeline.LookOptions{})
 	if err != nil {
 		return format.Command(command...)
 	}

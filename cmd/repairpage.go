@@ -14,8 +14,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/publish"
+	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/repair"
 )
 
@@ -49,7 +49,7 @@ func (p *reportPrinter) pages(ctx context.Context, c *cli.Context) (err error) {
 		if !isFile(path) {
 			continue // it came from standard input
 		}
-		if s, err := glance.Look(ctx, path, glance.Options{Content: p.content}); err == nil {
+		if s, err := timeline.Look(ctx, path, timeline.LookOptions{Content: p.content}); err == nil {
 			home := homeOf(path)
 			about[i].Title = titles.of(ctx, s, home)
 			if about[i].Title == "" && s.Thread != "" {

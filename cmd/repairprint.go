@@ -16,9 +16,9 @@ import (
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/format"
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/preresume"
 	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
 	"github.com/hist-cli/hist/repair"
 )
@@ -282,7 +282,7 @@ func (p *reportPrinter) resume(rep *repair.Report) {
 
 // gone says that the directory of a session that can be resumed is not there any more.
 func (p *reportPrinter) gone(path string) {
-	s, err := glance.Look(p.c.Context, path, glance.Options{})
+	s, err := timeline.Look(p.c.Context, path, timeline.LookOptions{})
 	if err != nil || !preresume.Gone(s.CWD) {
 		return
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/source"
@@ -138,7 +137,7 @@ func (e *env) showOne(c *cli.Context, t target, print showPrinter) error {
 	defer r.src.Close()
 	s := &shown{path: t.path, newer: t.newer, summary: r.result.Summary, findings: r.result.Findings}
 	s.repair = []string{"hist", "repair", operandOf(t.path)}
-	if g, err := glance.Look(c.Context, t.path, glance.Options{Content: true}); err == nil && t.path != "-" {
+	if g, err := timeline.Look(c.Context, t.path, timeline.LookOptions{Content: true}); err == nil && t.path != "-" {
 		s.modified, s.resume = g.Modified, g.Resume()
 		if t.home != "" && g.Thread != "" {
 			s.repair[2] = g.Thread

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"
 )
@@ -63,7 +63,7 @@ func stray(ctx context.Context, t target) error {
 		}
 		return nil
 	}
-	_, err := glance.Look(ctx, t.path, glance.Options{})
+	_, err := timeline.Look(ctx, t.path, timeline.LookOptions{})
 	if errors.Is(err, lint.ErrUnclaimed) || errors.Is(err, source.ErrNotRegular) || errors.Is(err, fs.ErrPermission) {
 		return err
 	}

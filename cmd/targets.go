@@ -16,8 +16,8 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/disk"
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/inspect"
+	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"
 )
@@ -305,7 +305,7 @@ func candidates(ctx context.Context, several *agent.AmbiguousError) error {
 	if len(paths) > maxCandidates {
 		paths = paths[:maxCandidates]
 	}
-	for _, r := range glance.Many(ctx, paths, glance.Options{}) {
+	for _, r := range timeline.LookMany(ctx, paths, timeline.LookOptions{}) {
 		if r.Err == nil {
 			s := r.Session
 			text += fmt.Sprintf("\n  %s  %-4s %s", s.Thread, age(time.Since(s.Modified)), s.CWD)

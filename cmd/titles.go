@@ -9,8 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/inspect"
+	"github.com/hist-cli/hist/internal/timeline"
 )
 
 // titles are the names of sessions as their client shows them: the name that the user gave, or else the first words of the
@@ -30,7 +30,7 @@ func newTitles(c *cli.Context, conf *config) *titles {
 
 // of is a session's title on one line, "" if it has none or titles are off. The session must have been looked at with its
 // content.
-func (t *titles) of(ctx context.Context, s *glance.Session, home string) string {
+func (t *titles) of(ctx context.Context, s *timeline.Glance, home string) string {
 	if t.off {
 		return ""
 	}

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent"
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/internal/timeline"
 )
 
 // enlist adds the copy to the client's list of threads, so that the client offers it, and resumes it as the last one. A copy
@@ -25,7 +25,7 @@ func (w *job) enlist(ctx context.Context) {
 	listed := false
 	if err == nil {
 		copied := agent.Copied{ID: w.thread, Path: w.target, Made: time.Now()}
-		if g, err := glance.Look(ctx, w.target, glance.Options{Content: true}); err == nil {
+		if g, err := timeline.Look(ctx, w.target, timeline.LookOptions{Content: true}); err == nil {
 			copied.Prompt, copied.Mode = g.First, g.Header.Mode
 		}
 		listed, err = list.Enlist(ctx, w.lockedThread(), copied)

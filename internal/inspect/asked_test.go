@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/testkit/testhome"
+	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -148,12 +148,12 @@ func TestGlance(t *testing.T) {
 	for _, when := range []string{"cold", "warm"} {
 		c := OpenCache("1")
 		for archive, dir := range homes {
-			var kept, looked []*glance.Session
+			var kept, looked []*timeline.Glance
 			err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 				if err != nil || e.IsDir() {
 					return err
 				}
-				s, err := glance.Look(t.Context(), path, glance.Options{Content: true})
+				s, err := timeline.Look(t.Context(), path, timeline.LookOptions{Content: true})
 				if err != nil {
 					return err
 				}
@@ -165,8 +165,8 @@ func TestGlance(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := glance.Lost(t.Context(), looked)
-			if got := glance.Lost(t.Context(), kept); !reflect.DeepEqual(got, want) {
+			want := timeline.Lost(t.Context(), looked)
+			if got := timeline.Lost(t.Context(), kept); !reflect.DeepEqual(got, want) {
 				t.Errorf("%s, %s: %v, want %v", archive, when, got, want)
 			}
 			told += len(want)

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
@@ -171,8 +170,8 @@ func (c *coder) time(t *time.Time) {
 	}
 }
 
-// glance codes the fields that glance.Lost compares.
-func (c *coder) glance(s *glance.Session) {
+// glance codes the fields that timeline.Lost compares.
+func (c *coder) glance(s *timeline.Glance) {
 	name := ""
 	if s.Agent != nil {
 		name = s.Agent.Name

@@ -4,7 +4,7 @@
 //
 // It stores the results of linting, so that an unchanged home is linted in the time that walking it takes.
 //
-// In: a session's file and the options that judge it. Out: what lint.Source or glance.Look returns, from the cache if
+// In: a session's file and the options that judge it. Out: what lint.Source or timeline.Look returns, from the cache if
 // nothing has changed, else computed. What a config, a baseline or the client's lists say about a session is not stored, but
 // looked up each time; that its databases say nothing is stored with the state of its rows there.
 //

@@ -5,13 +5,13 @@ import (
 	"crypto/sha256"
 	"os"
 
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/timeline"
 )
 
-// Glance returns the fields of a session that glance.Lost compares, from the cache if the file has not changed. The last prompt
+// Glance returns the fields of a session that timeline.Lost compares, from the cache if the file has not changed. The last prompt
 // is replaced by its hash.
-func (c *Cache) Glance(ctx context.Context, path string) (*glance.Session, error) {
+func (c *Cache) Glance(ctx context.Context, path string) (*timeline.Glance, error) {
 	var l lookup
 	if c != nil {
 		info, err := os.Stat(path)
@@ -24,7 +24,7 @@ func (c *Cache) Glance(ctx context.Context, path string) (*glance.Session, error
 			}
 		}
 	}
-	s, err := glance.Look(ctx, path, glance.Options{Content: true, Lost: true})
+	s, err := timeline.Look(ctx, path, timeline.LookOptions{Content: true, Lost: true})
 	if err != nil {
 		return nil, err
 	}
@@ -37,9 +37,9 @@ func (c *Cache) Glance(ctx context.Context, path string) (*glance.Session, error
 	return s, nil
 }
 
-func readGlance(path string, text []byte) (*glance.Session, error) {
+func readGlance(path string, text []byte) (*timeline.Glance, error) {
 	code := decoder(text)
-	s := &glance.Session{Path: path}
+	s := &timeline.Glance{Path: path}
 	code.glance(s)
 	if code.bad || len(code.b) > 0 {
 		return nil, errCode

@@ -13,8 +13,8 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -23,7 +23,7 @@ const typedSlack = 5 * time.Second
 
 // typedLater notes that prompts were typed in a session after its last record. That is no damage for sure: the file may be an older copy,
 // and a prompt may have been typed and taken back. But where the end of a file is gone, nothing else tells.
-func typedLater(ctx context.Context, src *source.Source, home *Home, dir string, res *lint.Result, look func(ctx context.Context, path string) (*glance.Session, error)) []lint.Finding {
+func typedLater(ctx context.Context, src *source.Source, home *Home, dir string, res *lint.Result, look func(ctx context.Context, path string) (*timeline.Glance, error)) []lint.Finding {
 	a := all.Named(res.Summary.Agent)
 	if a == nil || a.Home == nil || a.Prompts == nil || a.Part != nil && a.Part(src.Real) {
 		return nil

@@ -6,8 +6,8 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/timeline"
 )
 
 // Schema is the version of the Answer's JSON; it changes when a field changes its meaning or is removed.
@@ -80,7 +80,7 @@ type Answer struct {
 	NotRead     string     `json:"not_read,omitempty"`
 	RepairError string     `json:"repair_error,omitempty"` // why a repair that was asked for was not made
 
-	session *glance.Session
+	session *timeline.Glance
 	dir     string
 	with    []string
 	tally   tally

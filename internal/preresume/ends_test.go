@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/timeline"
 )
 
 // TestEndsNameTheAgentsRule: of a session that is too long to be read whole, a beginning that can't be read breaks a rule that
@@ -29,7 +29,7 @@ func TestEndsNameTheAgentsRule(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		g, err := glance.Look(context.Background(), path, glance.Options{})
+		g, err := timeline.Look(context.Background(), path, timeline.LookOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/format"
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
@@ -225,7 +224,7 @@ func (a *Answer) unarchive() {
 }
 
 // tooOld says why the client that was named can't read the session, "" if it can.
-func tooOld(req Request, g *glance.Session) string {
+func tooOld(req Request, g *timeline.Glance) string {
 	if g.Agent.TooOld == nil {
 		return ""
 	}

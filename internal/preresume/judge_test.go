@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/timeline"
 )
 
 // TestNotFoundButThere: where the client said that there is no such session, and there is one without damage, the reason does not
@@ -33,7 +33,7 @@ func TestMendedSince(t *testing.T) {
 		"no rollout found for thread id 01a1edfd-e191-74b0-9003-79b97f4a7c15": "client resume THREAD, with the home",
 	} {
 		hint := Explain(text)
-		a := &Answer{Complete: true, Thread: "THREAD", CWD: "/there", Resume: []string{"client", "resume", "THREAD"}, Verdict: Resumable, Error: hint, session: &glance.Session{Agent: all.Named("codex")}}
+		a := &Answer{Complete: true, Thread: "THREAD", CWD: "/there", Resume: []string{"client", "resume", "THREAD"}, Verdict: Resumable, Error: hint, session: &timeline.Glance{Agent: all.Named("codex")}}
 		if hint.Verdict == NotFound {
 			a.Verdict = NotFound
 		}
@@ -46,7 +46,7 @@ func TestMendedSince(t *testing.T) {
 // TestLargeSession: an error that passes by itself may come from the size of a large session, of a small one not. Outside a home, no id leads to it.
 func TestLargeSession(t *testing.T) {
 	for size, want := range map[int64]bool{large: false, large + 1: true} {
-		a := &Answer{Size: size, Thread: "THREAD", Path: "a b/s.jsonl", Error: Explain("unexpected status 503 Service Unavailable"), session: &glance.Session{}}
+		a := &Answer{Size: size, Thread: "THREAD", Path: "a b/s.jsonl", Error: Explain("unexpected status 503 Service Unavailable"), session: &timeline.Glance{}}
 		a.withError(Request{})
 		if got := strings.Contains(a.Warning, "hist slim --level marked 'a b/s.jsonl'"); got != want {
 			t.Errorf("%d bytes: %q", size, a.Warning)

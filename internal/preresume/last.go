@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent"
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/inspect"
+	"github.com/hist-cli/hist/internal/timeline"
 )
 
 // Last finds the session that the home's client means by --last: the last one of a directory, or of all directories if cwd
@@ -20,13 +20,13 @@ import (
 // session that was begun last; others the one whose file was changed last; 0.114, and 0.153 and later, the one that was
 // updated last in their list of threads. Files that the client has not written itself are not in that list, and threads
 // for which it holds no prompt are skipped.
-func Last(ctx context.Context, homeDir, cwd string, any bool) (*glance.Session, error) {
+func Last(ctx context.Context, homeDir, cwd string, any bool) (*timeline.Glance, error) {
 	list := inspect.OpenHome(ctx, homeDir)
 	threads, err := list.Threads(ctx)
 	if err != nil && ctx.Err() != nil { // if the list can't be read, or its form is unknown, the files decide
 		return nil, err
 	}
-	wanted := func(g *glance.Session) bool {
+	wanted := func(g *timeline.Glance) bool {
 		return (cwd == "" || worksIn(g, cwd)) && (any || interactive(g))
 	}
 	if list.LastIsListed(threads) {
@@ -37,7 +37,7 @@ func Last(ctx context.Context, homeDir, cwd string, any bool) (*glance.Session, 
 
 // lastListed finds the last of the threads in a client's list. Of two that were updated at the same time (0.114 counts in
 // seconds), clients take the one with the greater id (measured with 0.114.0 and 0.169.0), which began later.
-func lastListed(ctx context.Context, threads []agent.Thread, wanted func(*glance.Session) bool) (*glance.Session, error) {
+func lastListed(ctx context.Context, threads []agent.Thread, wanted func(*timeline.Glance) bool) (*timeline.Glance, error) {
 	slices.SortFunc(threads, func(a, b agent.Thread) int {
 		return cmp.Or(b.Updated.Compare(a.Updated), strings.Compare(b.ID, a.ID))
 	})
@@ -45,7 +45,7 @@ func lastListed(ctx context.Context, threads []agent.Thread, wanted func(*glance
 		if t.Archived || t.Unasked || t.Subagent {
 			continue
 		}
-		g, err := glance.Look(ctx, t.Path, glance.Options{})
+		g, err := timeline.Look(ctx, t.Path, timeline.LookOptions{})
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil, err
@@ -60,16 +60,16 @@ func lastListed(ctx context.Context, threads []agent.Thread, wanted func(*glance
 }
 
 // ofSubagent says whether another session's agent began a session, interactive whether a person did.
-func ofSubagent(g *glance.Session) bool {
+func ofSubagent(g *timeline.Glance) bool {
 	return g.Agent.OfSubagent != nil && g.Agent.OfSubagent(g.Header)
 }
 
-func interactive(g *glance.Session) bool {
+func interactive(g *timeline.Glance) bool {
 	return g.Agent.Interactive == nil || g.Agent.Interactive(g.Header)
 }
 
 // worksIn says whether a session works in a directory, or began there.
-func worksIn(g *glance.Session, cwd string) bool {
+func worksIn(g *timeline.Glance, cwd string) bool {
 	if g.CWD == cwd || g.Header.CWD == cwd {
 		return true
 	}

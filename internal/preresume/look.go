@@ -19,10 +19,10 @@ import (
 	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/format"
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -51,7 +51,7 @@ const zstdRatio = 8
 func Look(ctx context.Context, req Request) (*Answer, error) {
 	busy, busyErr := all.InUse(req.Source.Real, req.Home, req.Lint.Name.ThreadID)
 	req.Lint.Live = req.Lint.Live || busy != nil
-	g, err := glance.Of(ctx, req.Source, glance.Options{Content: req.Content, Live: req.Lint.Live})
+	g, err := timeline.LookAt(ctx, req.Source, timeline.LookOptions{Content: req.Content, Live: req.Lint.Live})
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +232,7 @@ func (a *Answer) elsewhere() string {
 }
 
 // about makes an answer of what the session's head and tail say.
-func about(g *glance.Session, content bool) *Answer {
+func about(g *timeline.Glance, content bool) *Answer {
 	h := g.Header
 	a := &Answer{
 		Schema: Schema, Agent: g.Agent.Name, Thread: g.Thread, Path: g.Path, CWD: g.CWD, Source: h.Source, Model: g.Model, Provider: h.Provider, Version: h.Version, Mode: h.Mode, Size: g.Size,
@@ -315,7 +315,7 @@ const tailBytes = 256 << 10
 
 // ends checks only the beginning and the last lines: whether it tells which session this is, and whether they are broken in
 // themselves. from is the offset at which the tail begins; the numbers of its lines are not known.
-func ends(src *source.Source, g *glance.Session, live bool) (found []lint.Finding, from int64, err error) {
+func ends(src *source.Source, g *timeline.Glance, live bool) (found []lint.Finding, from int64, err error) {
 	if rule := g.FaultRule; rule != nil {
 		found = append(found, lint.Finding{Rule: rule, Impact: rule.Impact, Fix: rule.Fix, Message: "at the beginning of the file: " + g.Fault})
 	}

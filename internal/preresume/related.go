@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/inspect"
+	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"
 )
 
 // find returns the wanted session that was changed last or, with byBegin, begun last. Sub-agents' sessions do not count.
-func find(ctx context.Context, homeDir string, byBegin bool, wanted func(*glance.Session) bool) (*glance.Session, error) {
+func find(ctx context.Context, homeDir string, byBegin bool, wanted func(*timeline.Glance) bool) (*timeline.Glance, error) {
 	files, err := newest(ctx, homeDir)
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func find(ctx context.Context, homeDir string, byBegin bool, wanted func(*glance
 		slices.SortStableFunc(files, func(a, b file) int { return strings.Compare(b.name.Time, a.name.Time) })
 	}
 	for _, f := range files {
-		g, err := glance.Look(ctx, f.path, glance.Options{})
+		g, err := timeline.Look(ctx, f.path, timeline.LookOptions{})
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil, err
@@ -42,7 +42,7 @@ func find(ctx context.Context, homeDir string, byBegin bool, wanted func(*glance
 // Replaceable finds the newest thread that works in a directory and whose last turn failed, never ended or got no answer: a
 // new thread there would replace it. It is nil if there is none.
 func Replaceable(ctx context.Context, homeDir, cwd string) (*Lost, error) {
-	g, err := find(ctx, homeDir, false, func(g *glance.Session) bool { return worksIn(g, cwd) && glance.WentWrong(g) })
+	g, err := find(ctx, homeDir, false, func(g *timeline.Glance) bool { return worksIn(g, cwd) && timeline.WentWrong(g) })
 	if g == nil || err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ const maxNear = 50
 
 // related lists the threads that are related to a session: the one that it was forked from or continues, and any that was
 // begun to replace it without its context, or that it was begun to replace.
-func related(ctx context.Context, homeDir string, g *glance.Session) ([]Related, error) {
+func related(ctx context.Context, homeDir string, g *timeline.Glance) ([]Related, error) {
 	list := []Related{}
 	files, err := newest(ctx, homeDir)
 	if err != nil {
@@ -105,7 +105,7 @@ func related(ctx context.Context, homeDir string, g *glance.Session) ([]Related,
 			continue
 		}
 		looked++
-		other, err := glance.Look(ctx, f.path, glance.Options{})
+		other, err := timeline.Look(ctx, f.path, timeline.LookOptions{})
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil, err
@@ -113,9 +113,9 @@ func related(ctx context.Context, homeDir string, g *glance.Session) ([]Related,
 			continue
 		}
 		switch {
-		case glance.Replaced(g, other):
+		case timeline.Replaced(g, other):
 			list = append(list, Related{Relation: "replaced_by", Thread: other.Thread, Path: other.Path, Resume: other.Resume()})
-		case glance.Replaced(other, g):
+		case timeline.Replaced(other, g):
 			list = append(list, Related{Relation: "replaces", Thread: other.Thread, Path: other.Path, Resume: other.Resume()})
 		}
 	}
@@ -123,9 +123,9 @@ func related(ctx context.Context, homeDir string, g *glance.Session) ([]Related,
 }
 
 // resume is the command that resumes the thread that a session comes from. A sub-agent's is that of its parent.
-func resume(ctx context.Context, g *glance.Session, files []file, thread string) []string {
+func resume(ctx context.Context, g *timeline.Glance, files []file, thread string) []string {
 	if i := slices.IndexFunc(files, func(f file) bool { return f.name.ThreadID == thread }); i >= 0 {
-		if from, err := glance.Look(ctx, files[i].path, glance.Options{}); err == nil {
+		if from, err := timeline.Look(ctx, files[i].path, timeline.LookOptions{}); err == nil {
 			return from.Resume()
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/timeline"
 )
 
 // TestRelatedSubAgents: for a sub-agent within a sub-agent, and for a copy of it, only the main thread's command is named: the client
@@ -35,7 +35,7 @@ func TestRelatedSubAgents(t *testing.T) {
 	lay(copied, `{"timestamp":"2026-11-28T00:51:24.000Z","ordinal":0,"type":"session_meta","payload":{"session_id":"`+copied+`","id":"`+copied+
 		`","forked_from_id":"`+inner+`","timestamp":"2026-11-28T00:51:24.000Z","cwd":"/home/dev/demo","originator":"codex_exec","cli_version":"0.171.0","source":"cli","history_mode":"paginated"}}`+"\n")
 	for _, id := range []string{inner, copied} {
-		g, err := glance.Look(t.Context(), filepath.Join(dir, "rollout-2026-11-27T00-01-42-"+id+".jsonl"), glance.Options{})
+		g, err := timeline.Look(t.Context(), filepath.Join(dir, "rollout-2026-11-27T00-01-42-"+id+".jsonl"), timeline.LookOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

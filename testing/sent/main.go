@@ -16,7 +16,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/timeline"
 	claude "github.com/hist-cli/hist/testing/claude/clienttest"
 	codex "github.com/hist-cli/hist/testing/codex/clienttest"
 )
@@ -70,7 +70,7 @@ func sent(ctx context.Context, version, path string) (requests [2][]string, err 
 		return requests, err
 	}
 	defer os.RemoveAll(dir)
-	g, err := glance.Look(ctx, path, glance.Options{})
+	g, err := timeline.Look(ctx, path, timeline.LookOptions{})
 	if err != nil {
 		return requests, err
 	}

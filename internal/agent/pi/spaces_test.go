@@ -8,7 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
 )
@@ -25,7 +24,7 @@ func TestSpaces(t *testing.T) {
 	if err := os.WriteFile(path, spaced(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	g, err := glance.Look(t.Context(), path, glance.Options{})
+	g, err := timeline.Look(t.Context(), path, timeline.LookOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,9 +22,9 @@ import (
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/agent/codex/rules"
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -293,7 +293,7 @@ func (h *Home) Listed(ctx context.Context, src *source.Source) ([]lint.Finding, 
 	if err != nil || !unasked[name.ThreadID] {
 		return found, err
 	}
-	g, err := glance.Of(ctx, src, glance.Options{Content: true})
+	g, err := timeline.LookAt(ctx, src, timeline.LookOptions{Content: true})
 	if err == nil && g.First != "" {
 		found = append(found, ofFile(rules.IndexMissing, list+"no prompt of this session: the client does not offer it when it is asked what to resume; resume it by its id"))
 	}

@@ -24,7 +24,7 @@ const fixtures = "../../../../fixtures"
 func TestHomeFixtures(t *testing.T) {
 	t.Setenv("CODEX_SQLITE_HOME", "")
 	for _, rule := range lint.Rules {
-		if !rule.Home || rule.Name == "context-lost" || rule.Name == "repaired" { // internal/glance tells the first, cmd the other
+		if !rule.Home || rule.Name == "context-lost" || rule.Name == "repaired" { // internal/timeline tells the first, cmd the other
 			continue
 		}
 		if !strings.HasPrefix(recorded.RuleDir(rule.Name), "codex/") {

@@ -15,8 +15,8 @@ import (
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/agent/codex/rules"
 	"github.com/hist-cli/hist/internal/finding"
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -135,7 +135,7 @@ func goesOn(ctx context.Context, src *source.Source, listed string) bool {
 
 // prompted says whether a session has a prompt: a client that was killed in a revert leaves a file without one, which counts for nothing.
 func prompted(ctx context.Context, path string) bool {
-	g, err := glance.Look(ctx, path, glance.Options{})
+	g, err := timeline.Look(ctx, path, timeline.LookOptions{})
 	return err == nil && g.Turn.Prompt.Present
 }
 
@@ -146,7 +146,7 @@ func wrongDir(ctx context.Context, src *source.Source, res *lint.Result, listed 
 	if listed == "" || began == "" || listed == began {
 		return ""
 	}
-	g, err := glance.Of(ctx, src, glance.Options{})
+	g, err := timeline.LookAt(ctx, src, timeline.LookOptions{})
 	if err != nil || g.CWD == "" || g.CWD == listed {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package glance
+package timeline
 
 import (
 	"os"
@@ -24,13 +24,13 @@ func TestLostOfCopies(t *testing.T) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		var list []*Session
+		var list []*Glance
 		for id, text := range map[string]string{
 			old: at(old, "a", "05:00", "msg_01", killed), fresh: at(fresh, "b", "06:00", answer, killed+more),
 		} {
 			path := filepath.Join(dir, id+".jsonl")
 			write(t, path, []byte(text))
-			list = append(list, look(t, path, Options{Content: true}))
+			list = append(list, look(t, path, LookOptions{Content: true}))
 		}
 		found := 0
 		for _, f := range Lost(t.Context(), list) {

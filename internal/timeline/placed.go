@@ -1,4 +1,4 @@
-package glance
+package timeline
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 
 // settle says in which directory the client resumes a session whose file it finds by the folder in which it lies: after a move, its
 // records name the directory from which it came. A directory is found by its name; if none has that name, nothing is changed.
-func (s *Session) settle() {
+func (s *Glance) settle() {
 	h := s.Agent.Home
 	if h == nil || h.FolderFor == nil || s.CWD == "" {
 		return

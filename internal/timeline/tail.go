@@ -1,4 +1,4 @@
-package glance
+package timeline
 
 import (
 	"bytes"
@@ -13,7 +13,6 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
-	"github.com/hist-cli/hist/internal/timeline"
 )
 
 // How much is read from the end of a file, in bytes: at first, if all that is asked is whether the last turn went well, and at most.
@@ -24,7 +23,7 @@ const (
 )
 
 // readTail reads backwards until the beginning of the last turn is found, or its good end if no more is wanted.
-func (s *Session) readTail(ctx context.Context, text io.ReaderAt, size int64, opts Options) error {
+func (s *Glance) readTail(ctx context.Context, text io.ReaderAt, size int64, opts LookOptions) error {
 	n := int64(firstTail)
 	if opts.Lost {
 		n = endOfTurn
@@ -47,7 +46,7 @@ func (s *Session) readTail(ctx context.Context, text io.ReaderAt, size int64, op
 		}
 		if t.whole && n >= firstTail && !(t.compacted && s.Agent.Branched) || last || opts.Lost && t.endedWell() { // what stands in front tells whose an end is, where two clients wrote
 			s.setTurn(t, from)
-			if from == 0 && t.turn.State == timeline.NoTurn && !opts.Lost {
+			if from == 0 && t.turn.State == NoTurn && !opts.Lost {
 				s.nothingIn(block)
 			}
 			return nil
@@ -56,7 +55,7 @@ func (s *Session) readTail(ctx context.Context, text io.ReaderAt, size int64, op
 }
 
 // nothingIn notes why the client does not resume a session in which nothing is asked, of which this is all.
-func (s *Session) nothingIn(text []byte) {
+func (s *Glance) nothingIn(text []byte) {
 	if h := s.Header; s.Fault != "" || s.Agent.ReadSent == nil || h.BaseThread != "" || h.ForkedFrom != "" {
 		return
 	}
@@ -67,26 +66,26 @@ func (s *Session) nothingIn(text []byte) {
 
 // turn finds the last turn in a block of whole lines. midTurn says that the block begins in the middle of a turn: then a
 // record that begins one is read before it.
-func (s *Session) turn(ctx context.Context, block []byte, midTurn bool, opts Options) (*lastTurn, error) {
-	t := &lastTurn{words: s.Agent.Words, era: s.Agent.Words.Era(s.Header.Version), turn: Turn{State: timeline.NoTurn, Prompt: Prompt{Offset: -1}}}
+func (s *Glance) turn(ctx context.Context, block []byte, midTurn bool, opts LookOptions) (*turnReader, error) {
+	t := &turnReader{words: s.Agent.Words, era: s.Agent.Words.Era(s.Header.Version), turn: LastTurn{State: NoTurn, Prompt: LastPrompt{Offset: -1}}}
 	if midTurn {
 		mark := append(t.words.TurnMark(), '\n')
 		t.shift = int64(len(mark))
 		block = slices.Concat(mark, block)
 	}
-	err := timeline.Read(ctx, bytes.NewReader(block), timeline.Options{Agent: s.Agent, Content: opts.Content, Live: opts.Live, Asked: opts.Lost}, t.entry)
+	err := Read(ctx, bytes.NewReader(block), Options{Agent: s.Agent, Content: opts.Content, Live: opts.Live, Asked: opts.Lost}, t.entry)
 	if err != nil && !errors.Is(err, source.ErrCorrupt) {
 		return nil, err
 	}
 	if midTurn && !t.seen {
-		t.turn.State = timeline.NoTurn // nothing in the block belongs to a turn
+		t.turn.State = NoTurn // nothing in the block belongs to a turn
 	}
 	t.whole = t.begun && !(t.implicit && !t.era.Turns)
 	return t, nil
 }
 
 // setTurn fills in the last turn; from is the offset of its block in the file.
-func (s *Session) setTurn(t *lastTurn, from int64) {
+func (s *Glance) setTurn(t *turnReader, from int64) {
 	s.Turn, s.Complete = t.turn, t.whole || from == 0
 	if t.turn.Prompt.Present {
 		s.Turn.Prompt.Offset += from - t.shift
@@ -97,12 +96,12 @@ func (s *Session) setTurn(t *lastTurn, from int64) {
 	s.Model = t.model
 }
 
-// lastTurn gathers the newest turn from the entries of a timeline.
-type lastTurn struct {
+// turnReader gathers the newest turn from the entries of a timeline.
+type turnReader struct {
 	words    agent.Words
 	era      agent.Era
-	turn     Turn
-	start    *timeline.Entry
+	turn     LastTurn
+	start    *Entry
 	begun    bool // its beginning was read
 	implicit bool // no event marks its beginning: it begins with its prompt, as with Codex before 0.100
 	seen     bool // anything but the beginning of a turn was read
@@ -115,58 +114,58 @@ type lastTurn struct {
 	cwd, model string
 }
 
-func (t *lastTurn) entry(e *timeline.Entry) error {
+func (t *turnReader) entry(e *Entry) error {
 	t.last(e.Time)
-	t.seen = t.seen || e.Kind != timeline.TurnStart && e.Kind != timeline.TurnEnd || e.Kind == timeline.TurnEnd && e.State != timeline.Open
+	t.seen = t.seen || e.Kind != TurnStart && e.Kind != TurnEnd || e.Kind == TurnEnd && e.State != Open
 	switch e.Kind {
-	case timeline.Compaction:
+	case Compaction:
 		t.compacted = true
-	case timeline.Prompt, timeline.Answer, timeline.Call:
+	case Prompt, Answer, Call:
 		t.compacted = false
 	}
 	switch e.Kind {
-	case timeline.TurnStart:
-		t.turn = Turn{State: timeline.Open, Began: e.Time, Last: e.Time, Prompt: Prompt{Offset: -1}}
+	case TurnStart:
+		t.turn = LastTurn{State: Open, Began: e.Time, Last: e.Time, Prompt: LastPrompt{Offset: -1}}
 		t.start, t.begun, t.implicit = e, e.Offset >= t.shift, false
-	case timeline.TurnEnd:
+	case TurnEnd:
 		t.end(e)
-	case timeline.Prompt:
+	case Prompt:
 		t.implicit = t.implicit || t.start != nil && t.start.Pos == e.Pos
-		t.turn.Prompt = Prompt{Present: true, Offset: e.Offset, Chars: e.Chars, Text: e.Text}
+		t.turn.Prompt = LastPrompt{Present: true, Offset: e.Offset, Chars: e.Chars, Text: e.Text}
 		if e.Turn == 0 {
-			t.turn.State = timeline.Unanswered
+			t.turn.State = Unanswered
 		}
-	case timeline.Answer:
+	case Answer:
 		t.turn.Prompt.Answered = true
-	case timeline.Call:
+	case Call:
 		t.turn.Prompt.Answered = false
 		if !e.Answered || e.Outcome.State == session.StoodIn {
-			t.turn.Unknown = append(t.turn.Unknown, Call{e.CallID, e.Tool})
+			t.turn.Unknown = append(t.turn.Unknown, OpenCall{e.CallID, e.Tool})
 		}
-	case timeline.Settings:
+	case Settings:
 		t.cwd, t.model = e.CWD, e.Model
 	}
 	return nil
 }
 
 // endedWell says that the last turn ended with an answer, wherever it began.
-func (t *lastTurn) endedWell() bool {
-	return t.turn.State == timeline.Completed && t.turn.Prompt.Answered
+func (t *turnReader) endedWell() bool {
+	return t.turn.State == Completed && t.turn.Prompt.Answered
 }
 
-func (t *lastTurn) last(at time.Time) {
+func (t *turnReader) last(at time.Time) {
 	if !at.IsZero() {
 		t.turn.Last = at
 	}
 }
 
 // end records how a turn ended. With Codex from 0.100 to 0.144 the only sign of a failed request is that no answer came (measured).
-func (t *lastTurn) end(e *timeline.Entry) {
+func (t *turnReader) end(e *Entry) {
 	t.turn.State = e.State
 	switch {
-	case e.State == timeline.Failed:
+	case e.State == Failed:
 		t.turn.Class, t.turn.Code, t.turn.Error = t.words.Class(e.Detail, e.Error), e.Detail, e.Error
-	case e.State == timeline.Completed && !t.implicit && t.turn.Prompt.Present && !t.turn.Prompt.Answered && t.era.Errors:
-		t.turn.State, t.turn.Class = timeline.Failed, session.Unknown
+	case e.State == Completed && !t.implicit && t.turn.Prompt.Present && !t.turn.Prompt.Answered && t.era.Errors:
+		t.turn.State, t.turn.Class = Failed, session.Unknown
 	}
 }

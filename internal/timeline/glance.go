@@ -1,9 +1,4 @@
-// Package glance finds out which session a file holds and how its last turn ended, from the head and the tail of the file
-// alone: fast enough to list ten thousand sessions, or to answer about one of a gigabyte at once.
-//
-// In: a session's file. Out: a Session. It does not see damage in the middle of a file; lint does. It reads through the
-// same normalizer and timeline as everything else and never writes.
-package glance
+package timeline
 
 import (
 	"bytes"
@@ -20,11 +15,10 @@ import (
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
-	"github.com/hist-cli/hist/internal/timeline"
 )
 
-// Session is what the head and the tail of a session's file say.
-type Session struct {
+// Glance is what the head and the tail of a session's file say.
+type Glance struct {
 	Path     string
 	Thread   string // its id: from the header, else from the file's name; from the name first if the client finds it by that
 	Named    bool   // the file's name is one that a client finds
@@ -42,27 +36,27 @@ type Session struct {
 	// First is the first prompt, "" if the head holds none; only if content was asked for.
 	First      string
 	CWD, Model string // of the newest settings in the tail, else of the header
-	Turn       Turn
+	Turn       LastTurn
 	// Complete says that the last turn was seen from its beginning.
 	Complete bool
 }
 
 // Resume is the command, word by word, with which the client resumes the session; nil if there is none.
-func (s *Session) Resume() []string { return s.Agent.Resume(cmp.Or(s.Header.ResumedBy, s.Thread)) }
+func (s *Glance) Resume() []string { return s.Agent.Resume(cmp.Or(s.Header.ResumedBy, s.Thread)) }
 
-// Turn is the last turn of a session.
-type Turn struct {
-	State       timeline.TurnState
+// LastTurn is the last turn of a session.
+type LastTurn struct {
+	State       TurnState
 	Began, Last time.Time     // the times of its first and its last record; zero if they do not say
 	Class       session.Class // Failed: what kind of error
 	Code        string        // Failed: the client's own name for the error, as in codex_error_info
 	Error       string        // Failed: the client's message
-	Prompt      Prompt
-	Unknown     []Call // calls without an output, or with a stand-in: what they did is not known
+	Prompt      LastPrompt
+	Unknown     []OpenCall // calls without an output, or with a stand-in: what they did is not known
 }
 
-// Prompt is the last thing that was asked.
-type Prompt struct {
+// LastPrompt is the last thing that was asked.
+type LastPrompt struct {
 	Present  bool
 	Answered bool  // the last thing that the model did was to answer in words
 	Offset   int64 // bytes, in the uncompressed file; -1 if not known
@@ -70,11 +64,11 @@ type Prompt struct {
 	Text     string // only if it was asked for
 }
 
-// Call is a tool call.
-type Call struct{ ID, Tool string }
+// OpenCall is a tool call.
+type OpenCall struct{ ID, Tool string }
 
-// Options say what to read.
-type Options struct {
+// LookOptions say what to read.
+type LookOptions struct {
 	Content bool // read the first and the last prompt's text
 	Live    bool // the session is being written now
 	// Lost says that only what the function Lost compares is wanted: First is then empty, Turn.Unknown not reliable, and of a last
@@ -82,18 +76,18 @@ type Options struct {
 	Lost bool
 }
 
-// Look reads the head and tail of the session at a path. The error is ctx's or the file system's; damage is described in the Session.
-func Look(ctx context.Context, path string, opts Options) (*Session, error) {
+// Look reads the head and tail of the session at a path. The error is ctx's or the file system's; damage is described in the Glance.
+func Look(ctx context.Context, path string, opts LookOptions) (*Glance, error) {
 	src, err := source.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	return Of(ctx, src, opts)
+	return LookAt(ctx, src, opts)
 }
 
-// Of is Look for a session that is open.
-func Of(ctx context.Context, src *source.Source, opts Options) (*Session, error) {
-	s := &Session{Path: src.Path, Size: src.Size(), Modified: src.Info.ModTime()}
+// LookAt is Look for a session that is open.
+func LookAt(ctx context.Context, src *source.Source, opts LookOptions) (*Glance, error) {
+	s := &Glance{Path: src.Path, Size: src.Size(), Modified: src.Info.ModTime()}
 	s.Archived = all.Archived(src.Real)
 	text, size, done, err := open(ctx, src)
 	if err != nil {
@@ -149,7 +143,7 @@ const (
 )
 
 // readHead reads the header, which is the first line of every session that a client resumes.
-func (s *Session) readHead(text io.ReaderAt, size int64, src *source.Source) error {
+func (s *Glance) readHead(text io.ReaderAt, size int64, src *source.Source) error {
 	for n := int64(firstHead); ; n *= 8 {
 		block, err := read(text, 0, min(n, size))
 		if err != nil {
@@ -170,7 +164,7 @@ func (s *Session) readHead(text io.ReaderAt, size int64, src *source.Source) err
 }
 
 // about fills in what the file's name and its first bytes say.
-func (s *Session) about(base string, head []byte) {
+func (s *Glance) about(base string, head []byte) {
 	if n := s.Agent.ReadName(base); n.Canonical {
 		s.Thread, s.Named = n.ThreadID, true
 	} else {
@@ -192,11 +186,11 @@ const (
 	maxPromptHead   = 256 << 10
 )
 
-// errFound stops timeline.Read once the prompt has been found.
+// errFound stops Read once the prompt has been found.
 var errFound = errors.New("found")
 
 // readFirstPrompt reads the first prompt into s.First, as the user typed it.
-func (s *Session) readFirstPrompt(ctx context.Context, text io.ReaderAt, size int64) error {
+func (s *Glance) readFirstPrompt(ctx context.Context, text io.ReaderAt, size int64) error {
 	typed := s.Agent.Typed
 	for n := int64(firstPromptHead); ; n = maxPromptHead {
 		block, err := read(text, 0, min(n, size))
@@ -207,8 +201,8 @@ func (s *Session) readFirstPrompt(ctx context.Context, text io.ReaderAt, size in
 		if !last { // the block ends within a line
 			block = block[:bytes.LastIndexByte(block, '\n')+1]
 		}
-		err = timeline.Read(ctx, bytes.NewReader(block), timeline.Options{Agent: s.Agent, Content: true, Live: true, Asked: true}, func(e *timeline.Entry) error {
-			if e.Kind != timeline.Prompt {
+		err = Read(ctx, bytes.NewReader(block), Options{Agent: s.Agent, Content: true, Live: true, Asked: true}, func(e *Entry) error {
+			if e.Kind != Prompt {
 				return nil
 			}
 			if s.First = e.Text; typed != nil {

@@ -1,4 +1,4 @@
-package glance
+package timeline
 
 import (
 	"context"
@@ -7,24 +7,23 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
 )
 
-// Result is a Session, or why there is none.
-type Result struct {
-	Session *Session
+// Looked is a Glance, or why there is none.
+type Looked struct {
+	Session *Glance
 	Err     error
 }
 
-// Many reads many sessions in parallel; the results are in the order of paths.
-func Many(ctx context.Context, paths []string, opts Options) []Result {
-	return ManyBy(paths, func(path string) (*Session, error) { return Look(ctx, path, opts) })
+// LookMany reads many sessions in parallel; the results are in the order of paths.
+func LookMany(ctx context.Context, paths []string, opts LookOptions) []Looked {
+	return LookManyBy(paths, func(path string) (*Glance, error) { return Look(ctx, path, opts) })
 }
 
-// ManyBy is Many with another function in place of Look.
-func ManyBy(paths []string, look func(path string) (*Session, error)) []Result {
-	out := make([]Result, len(paths))
+// LookManyBy is LookMany with another function in place of Look.
+func LookManyBy(paths []string, look func(path string) (*Glance, error)) []Looked {
+	out := make([]Looked, len(paths))
 	var wg sync.WaitGroup
 	var taken atomic.Int64
 	for range min(runtime.GOMAXPROCS(0), len(paths)) {
@@ -43,19 +42,19 @@ const replacedWithin = 30 * time.Minute
 
 // Replaced says whether fresh is a thread that was begun to replace lost, without its context: the last turn of lost went
 // wrong, and soon afterwards, in the same directory and by the same kind of client, fresh began empty.
-func Replaced(lost, fresh *Session) bool {
+func Replaced(lost, fresh *Glance) bool {
 	after := fresh.Created.Sub(lost.Turn.Last)
 	return WentWrong(lost) && lost.Thread != fresh.Thread && lost.CWD != "" && lost.Header.CWD == fresh.Header.CWD && lost.Header.Source == fresh.Header.Source &&
 		fresh.Header.ForkedFrom == "" && fresh.Header.BaseThread == "" && !fresh.Created.IsZero() && !lost.Turn.Last.IsZero() && after >= 0 && after < replacedWithin
 }
 
 // WentWrong says whether the last turn of a session failed, never ended or got no answer.
-func WentWrong(s *Session) bool {
-	return s.Turn.State == timeline.Failed || s.Turn.State == timeline.Open || s.Turn.State == timeline.Unanswered
+func WentWrong(s *Glance) bool {
+	return s.Turn.State == Failed || s.Turn.State == Open || s.Turn.State == Unanswered
 }
 
 // Hinder takes what is found in the whole session: what keeps a client from resuming it is an obstacle, as one that head and tail show.
-func (s *Session) Hinder(found []lint.Finding) {
+func (s *Glance) Hinder(found []lint.Finding) {
 	if s.FaultRule != nil {
 		return
 	}
@@ -68,7 +67,7 @@ func (s *Session) Hinder(found []lint.Finding) {
 }
 
 // Obstacle returns what keeps a client from resuming the session as it is, as far as head and tail show; "" if nothing does.
-func (s *Session) Obstacle() string {
+func (s *Glance) Obstacle() string {
 	switch {
 	case s.Fault != "":
 		return s.Fault

@@ -1,4 +1,4 @@
-package glance
+package timeline
 
 import (
 	"bytes"
@@ -12,12 +12,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/hist-cli/hist/internal/session"
-	"github.com/hist-cli/hist/internal/timeline"
 )
 
 const recordings = "../../fixtures/codex"
 
-func look(t testing.TB, path string, opts Options) *Session {
+func look(t testing.TB, path string, opts LookOptions) *Glance {
 	t.Helper()
 	s, err := Look(context.Background(), path, opts)
 	if err != nil {
@@ -26,7 +25,7 @@ func look(t testing.TB, path string, opts Options) *Session {
 	return s
 }
 
-func recording(t testing.TB, version, scenario string) string {
+func recordingPath(t testing.TB, version, scenario string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(recordings, version, scenario, "rollout-*.jsonl"))
 	if err != nil || len(found) != 1 {
@@ -35,31 +34,31 @@ func recording(t testing.TB, version, scenario string) string {
 	return found[0]
 }
 
-// TestRecordings: what is reported about the last turn of sessions that real clients wrote.
-func TestRecordings(t *testing.T) {
+// TestLookRecordings: what is reported about the last turn of sessions that real clients wrote.
+func TestLookRecordings(t *testing.T) {
 	for _, c := range []struct {
 		scenario string
 		versions string // "": all
-		state    timeline.TurnState
+		state    TurnState
 		class    session.Class
 		unknown  int
 		answered bool
 	}{
-		{scenario: "clean", state: timeline.Completed, answered: true},
-		{scenario: "compact", state: timeline.Completed, answered: true},
-		{scenario: "capacity", versions: "0.145.0 0.169.0", state: timeline.Failed, class: session.Transient},
-		{scenario: "http_500", versions: "0.145.0 0.169.0", state: timeline.Failed, class: session.Transient},
-		{scenario: "capacity", versions: "0.114.0", state: timeline.Failed, class: session.Unknown},
-		{scenario: "http_500", versions: "0.79.0", state: timeline.Open},
-		{scenario: "kill_in_tool", state: timeline.Open, unknown: 2},
-		{scenario: "sigint", versions: "0.114.0 0.145.0 0.169.0", state: timeline.Interrupted},
+		{scenario: "clean", state: Completed, answered: true},
+		{scenario: "compact", state: Completed, answered: true},
+		{scenario: "capacity", versions: "0.145.0 0.169.0", state: Failed, class: session.Transient},
+		{scenario: "http_500", versions: "0.145.0 0.169.0", state: Failed, class: session.Transient},
+		{scenario: "capacity", versions: "0.114.0", state: Failed, class: session.Unknown},
+		{scenario: "http_500", versions: "0.79.0", state: Open},
+		{scenario: "kill_in_tool", state: Open, unknown: 2},
+		{scenario: "sigint", versions: "0.114.0 0.145.0 0.169.0", state: Interrupted},
 	} {
 		for _, version := range []string{"0.79.0", "0.114.0", "0.145.0", "0.169.0"} {
 			if c.versions != "" && !strings.Contains(c.versions, version) {
 				continue
 			}
 			t.Run(c.scenario+"/"+version, func(t *testing.T) {
-				s := look(t, recording(t, version, c.scenario), Options{})
+				s := look(t, recordingPath(t, version, c.scenario), LookOptions{})
 				got := s.Turn
 				if got.State != c.state || got.Class != c.class || len(got.Unknown) != c.unknown || got.Prompt.Answered != c.answered {
 					t.Errorf("%+v", got)
@@ -75,7 +74,7 @@ func TestRecordings(t *testing.T) {
 // TestPromptIsFound: the offset leads to the prompt, in a file whose last turn is far from the beginning and longer than
 // what is read at first, compressed or not.
 func TestPromptIsFound(t *testing.T) {
-	text, err := os.ReadFile(recording(t, "0.169.0", "clean"))
+	text, err := os.ReadFile(recordingPath(t, "0.169.0", "clean"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,9 +93,9 @@ func TestPromptIsFound(t *testing.T) {
 		packed := path + ".zst"
 		write(t, packed, enc.EncodeAll(long, nil))
 		for _, p := range []string{path, packed} {
-			s := look(t, p, Options{Content: true})
+			s := look(t, p, LookOptions{Content: true})
 			at := s.Turn.Prompt.Offset
-			if !s.Complete || s.Turn.State != timeline.Completed || at < 0 || !bytes.Contains(long[at:at+400], []byte(s.Turn.Prompt.Text)) || s.Turn.Prompt.Text == "" {
+			if !s.Complete || s.Turn.State != Completed || at < 0 || !bytes.Contains(long[at:at+400], []byte(s.Turn.Prompt.Text)) || s.Turn.Prompt.Text == "" {
 				t.Errorf("%d, %s: %+v", n, filepath.Ext(p), s)
 			}
 		}
@@ -105,7 +104,7 @@ func TestPromptIsFound(t *testing.T) {
 
 // TestTurnTooLong: of a turn that is longer than what is read, the end is reported, and that its beginning was not seen.
 func TestTurnTooLong(t *testing.T) {
-	text, err := os.ReadFile(recording(t, "0.169.0", "capacity"))
+	text, err := os.ReadFile(recordingPath(t, "0.169.0", "capacity"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +112,7 @@ func TestTurnTooLong(t *testing.T) {
 	filler := bytes.Repeat([]byte("{\"type\":\"other\"}\n"), 17<<20/17)
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	write(t, path, append(append(bytes.Join(lines[:len(lines)-2], nil), filler...), bytes.Join(lines[len(lines)-2:], nil)...))
-	if s := look(t, path, Options{}); s.Complete || s.Turn.State != timeline.Failed || s.Turn.Class != session.Transient {
+	if s := look(t, path, LookOptions{}); s.Complete || s.Turn.State != Failed || s.Turn.Class != session.Transient {
 		t.Errorf("%+v", s)
 	}
 }
@@ -133,7 +132,7 @@ func TestDamaged(t *testing.T) {
 	} {
 		path := filepath.Join(dir, fmt.Sprintf("rollout-2026-11-20T19-53-3%d-01a1fa85-897f-7b72-87b7-f6ebde981289.jsonl", i))
 		write(t, path, []byte(c.text))
-		if s := look(t, path, Options{}); !strings.Contains(s.Fault, c.fault) || s.Turn.State != timeline.NoTurn {
+		if s := look(t, path, LookOptions{}); !strings.Contains(s.Fault, c.fault) || s.Turn.State != NoTurn {
 			t.Errorf("%d: %+v", i, s)
 		}
 	}
@@ -148,9 +147,9 @@ func write(t testing.TB, path string, text []byte) {
 
 // BenchmarkLook glances at one session of ordinary size.
 func BenchmarkLook(b *testing.B) {
-	path := recording(b, "0.169.0", "clean")
+	path := recordingPath(b, "0.169.0", "clean")
 	b.ReportAllocs()
 	for b.Loop() {
-		look(b, path, Options{})
+		look(b, path, LookOptions{})
 	}
 }

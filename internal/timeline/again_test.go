@@ -1,12 +1,10 @@
-package glance
+package timeline
 
 import (
 	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/hist-cli/hist/internal/timeline"
 )
 
 // TestAppendedAgain: a client that compacts a second time may append the session's first records again, byte for byte. They are no
@@ -31,13 +29,13 @@ func TestAppendedAgain(t *testing.T) {
 		text := old + said("assistant", "there is none") + mark() + said("user", "go on") + said("assistant", "done") + old + mark()
 		path := filepath.Join(t.TempDir(), session+".jsonl")
 		write(t, path, []byte(text))
-		s := look(t, path, Options{Content: true})
-		if s.Turn.State != timeline.Completed || s.Turn.Prompt.Text != "go on" || !s.Turn.Prompt.Answered {
+		s := look(t, path, LookOptions{Content: true})
+		if s.Turn.State != Completed || s.Turn.Prompt.Text != "go on" || !s.Turn.Prompt.Answered {
 			t.Errorf("with an answer of %d bytes, the last turn is %s, and its prompt %q", long, s.Turn.State, s.Turn.Prompt.Text)
 		}
 		turns := 0
-		err := timeline.Read(t.Context(), strings.NewReader(text), timeline.Options{}, func(e *timeline.Entry) error {
-			if e.Kind == timeline.TurnStart {
+		err := Read(t.Context(), strings.NewReader(text), Options{}, func(e *Entry) error {
+			if e.Kind == TurnStart {
 				turns++
 			}
 			return nil

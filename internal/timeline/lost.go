@@ -1,4 +1,4 @@
-package glance
+package timeline
 
 import (
 	"cmp"
@@ -18,11 +18,11 @@ import (
 
 // Lost finds, among the sessions of a home, threads that were abandoned for a new one without their context: the prompt
 // that had gone wrong was asked again in an empty thread. A new thread with another prompt is a new task and does not
-// count, nor does a copy that the client itself has gone on in. The sessions must have been read with Options.Content;
+// count, nor does a copy that the client itself has gone on in. The sessions must have been read with LookOptions.Content;
 // HashPrompt may have been called on them. The findings are about the abandoned threads, by path.
-func Lost(ctx context.Context, list []*Session) map[string][]lint.Finding {
+func Lost(ctx context.Context, list []*Glance) map[string][]lint.Finding {
 	list = slices.Clone(list)
-	slices.SortFunc(list, func(a, b *Session) int {
+	slices.SortFunc(list, func(a, b *Glance) int {
 		return cmp.Or(cmp.Compare(a.Header.CWD, b.Header.CWD), cmp.Compare(a.Header.Source, b.Header.Source), a.Created.Compare(b.Created))
 	})
 	rule := check.ContextLost
@@ -30,7 +30,7 @@ func Lost(ctx context.Context, list []*Session) map[string][]lint.Finding {
 	for from, to := 0, 0; from < len(list); from = to {
 		for to = from + 1; to < len(list) && sameWork(list[from], list[to]); to++ {
 		}
-		replaced(list[from:to], func(lost, fresh *Session) {
+		replaced(list[from:to], func(lost, fresh *Glance) {
 			if !Replaced(lost, fresh) || !asks(ctx, fresh, lost.Turn.Prompt.Text) || goesOn(lost, fresh) {
 				return
 			}
@@ -45,7 +45,7 @@ func Lost(ctx context.Context, list []*Session) map[string][]lint.Finding {
 }
 
 // asks says whether a session begins with a prompt, of which the hash may be given.
-func asks(ctx context.Context, s *Session, prompt string) bool {
+func asks(ctx context.Context, s *Glance, prompt string) bool {
 	first := s.First
 	if src, err := source.Open(s.Path); first == "" && err == nil {
 		if text, size, done, err := open(ctx, src); err == nil {
@@ -61,13 +61,13 @@ func asks(ctx context.Context, s *Session, prompt string) bool {
 
 // goesOn says whether fresh begins with the answer that lost begins with: a client that copies a session into a new file when it
 // resumes it (Claude Code 1.0.17, measured) keeps the ids of the answers, though neither those of the records nor their times.
-func goesOn(lost, fresh *Session) bool {
+func goesOn(lost, fresh *Glance) bool {
 	id := firstAnswer(lost)
 	return id != "" && id == firstAnswer(fresh)
 }
 
 // firstAnswer is the id of the first answer in the head of a session's file, "" if there is none.
-func firstAnswer(s *Session) string {
+func firstAnswer(s *Glance) string {
 	src, err := source.Open(s.Path)
 	if err != nil {
 		return ""
@@ -91,13 +91,13 @@ func firstAnswer(s *Session) string {
 }
 
 // sameWork says whether a thread may be begun in the place of another one.
-func sameWork(a, b *Session) bool {
+func sameWork(a, b *Glance) bool {
 	return a.Header.CWD == b.Header.CWD && a.Header.Source == b.Header.Source
 }
 
 // replaced calls do for each of some threads, in the order in which they began, with the newest one that had ended by then:
 // older ones were replaced by that. It does not look at pairs, for thousands of threads may have run at the same time.
-func replaced(threads []*Session, do func(lost, fresh *Session)) {
+func replaced(threads []*Glance, do func(lost, fresh *Glance)) {
 	over := make([]int, len(threads)+1) // by the index of the first thread that began after it: 1 + that of the newest thread that is over
 	for i, t := range threads {
 		next := sort.Search(len(threads), func(k int) bool { return !t.Turn.Last.After(threads[k].Created) })
@@ -113,7 +113,7 @@ func replaced(threads []*Session, do func(lost, fresh *Session)) {
 }
 
 // HashPrompt replaces the last prompt by its hash, so that what Lost compares can be stored without a word of the conversation.
-func (s *Session) HashPrompt() {
+func (s *Glance) HashPrompt() {
 	if text := &s.Turn.Prompt.Text; *text != "" {
 		*text = hashed(*text)
 	}

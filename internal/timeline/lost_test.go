@@ -1,4 +1,4 @@
-package glance
+package timeline
 
 import (
 	"bytes"
@@ -39,9 +39,9 @@ func TestLost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var list []*Session
+		var list []*Glance
 		for _, p := range paths {
-			list = append(list, look(t, p, Options{Content: true}))
+			list = append(list, look(t, p, LookOptions{Content: true}))
 		}
 		lost := Lost(t.Context(), list)
 		got := ""
@@ -64,9 +64,9 @@ func TestLost(t *testing.T) {
 // TestLostOfMany: threads that all ran at the same time, as copies of one do, are not compared in pairs.
 func TestLostOfMany(t *testing.T) {
 	began := time.Date(2026, 11, 18, 9, 30, 0, 0, time.UTC)
-	var list []*Session
+	var list []*Glance
 	for range 60_000 {
-		s := &Session{Created: began}
+		s := &Glance{Created: began}
 		s.Turn.Last = began.Add(time.Minute)
 		list = append(list, s)
 	}
@@ -83,23 +83,23 @@ func TestLostOfMany(t *testing.T) {
 func TestReplaced(t *testing.T) {
 	rng := rand.New(rand.NewSource(1))
 	for range 2000 {
-		threads := make([]*Session, rng.Intn(12))
+		threads := make([]*Glance, rng.Intn(12))
 		at := time.Date(2026, 11, 18, 9, 30, 0, 0, time.UTC)
 		for i := range threads {
 			at = at.Add(time.Duration(rng.Intn(3)) * time.Second)
-			threads[i] = &Session{Created: at}
+			threads[i] = &Glance{Created: at}
 			threads[i].Turn.Last = at.Add(time.Duration(rng.Intn(8)-1) * time.Second)
 		}
-		var want, got [][2]*Session
+		var want, got [][2]*Glance
 		for i, fresh := range threads {
 			for j := i - 1; j >= 0; j-- {
 				if !threads[j].Turn.Last.After(fresh.Created) {
-					want = append(want, [2]*Session{threads[j], fresh})
+					want = append(want, [2]*Glance{threads[j], fresh})
 					break
 				}
 			}
 		}
-		replaced(threads, func(lost, fresh *Session) { got = append(got, [2]*Session{lost, fresh}) })
+		replaced(threads, func(lost, fresh *Glance) { got = append(got, [2]*Glance{lost, fresh}) })
 		if !slices.Equal(want, got) {
 			t.Fatalf("%v, want %v", got, want)
 		}
@@ -113,8 +113,8 @@ func TestOnlyWhatIsCompared(t *testing.T) {
 		if err != nil || filepath.Ext(path) != ".jsonl" {
 			return err
 		}
-		want, err := Look(t.Context(), path, Options{Content: true})
-		got, err2 := Look(t.Context(), path, Options{Content: true, Lost: true})
+		want, err := Look(t.Context(), path, LookOptions{Content: true})
+		got, err2 := Look(t.Context(), path, LookOptions{Content: true, Lost: true})
 		if (err == nil) != (err2 == nil) {
 			t.Errorf("%s: %v, and %v", path, err, err2)
 		}
