@@ -11,7 +11,7 @@ func (t *teller) call(rec *session.Record) {
 	e := t.add(rec, Call)
 	e.Tool, e.CallID, e.open = clip(t.words.Tool(rec)), clip(string(rec.CallID)), true
 	e.script = t.words.Script(rec)
-	if t.opts.Content && !t.opts.Asked {
+	if t.opts.Content && !t.opts.asked {
 		e.Asked = shorten(t.words.Asked(rec))
 	}
 	if twin, had := t.calls.Open(rec, e); had {
@@ -36,10 +36,10 @@ func (t *teller) nested(rec *session.Record) {
 	}
 	e := t.add(rec, Call)
 	e.Tool, e.Within, e.Answered = clip(tool), within, true
-	if !t.opts.Asked {
+	if !t.opts.asked {
 		e.Outcome = t.words.Outcome(rec)
 	}
-	if t.opts.Content && !t.opts.Asked {
+	if t.opts.Content && !t.opts.asked {
 		e.Asked = shorten(asked)
 	}
 }
@@ -59,7 +59,7 @@ func (t *teller) output(rec *session.Record) {
 		e.CallID = clip(string(rec.CallID))
 	}
 	e.Answered, e.open = true, false
-	if t.opts.Asked {
+	if t.opts.asked {
 		return
 	}
 	e.Outcome = t.words.Outcome(rec).Or(e.Outcome)

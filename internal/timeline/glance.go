@@ -201,7 +201,7 @@ func (s *Glance) readFirstPrompt(ctx context.Context, text io.ReaderAt, size int
 		if !last { // the block ends within a line
 			block = block[:bytes.LastIndexByte(block, '\n')+1]
 		}
-		err = Read(ctx, bytes.NewReader(block), Options{Agent: s.Agent, Content: true, Live: true, Asked: true}, func(e *Entry) error {
+		err = Read(ctx, bytes.NewReader(block), Options{Agent: s.Agent, Content: true, Live: true, asked: true}, func(e *Entry) error {
 			if e.Kind != Prompt {
 				return nil
 			}

@@ -25,9 +25,9 @@ type Options struct {
 	Live     bool           // the session is being written now
 	// Sent is what the client sends of the session; nil: not known.
 	Sent *session.Sent
-	// Asked says that only the contents of prompts are wanted: answers and calls have entries, but without their texts,
+	// asked says that only the contents of prompts are wanted: answers and calls have entries, but without their texts,
 	// arguments, outputs and outcomes. Decoding those is most of the work.
-	Asked bool
+	asked bool
 }
 
 // Read reads the session in r and calls emit for each entry, which emit may keep. The error is emit's, ctx's or the
@@ -143,7 +143,7 @@ func (t *teller) part(rec *session.Record) {
 		t.output(rec)
 	case session.Evidence:
 		for _, e := range t.calls.Told(rec) {
-			if !t.opts.Asked {
+			if !t.opts.asked {
 				e.Outcome = e.Outcome.Or(t.words.Outcome(rec))
 			}
 		}
@@ -263,7 +263,7 @@ func (t *teller) message(rec *session.Record) {
 		t.settings(rec)
 	}
 	e := t.add(rec, kind)
-	if kind == Prompt || !t.opts.Asked {
+	if kind == Prompt || !t.opts.asked {
 		text, images := t.words.Message(rec)
 		e.Chars, e.Images = utf8.RuneCountInString(text), images
 		if t.opts.Content {
@@ -276,7 +276,7 @@ func (t *teller) message(rec *session.Record) {
 
 // thought adds what the model thought, if that can be read.
 func (t *teller) thought(rec *session.Record) {
-	if t.agent.Thought == nil || t.opts.Asked {
+	if t.agent.Thought == nil || t.opts.asked {
 		return
 	}
 	text := t.agent.Thought(rec)

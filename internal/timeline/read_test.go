@@ -49,11 +49,7 @@ func told(t *testing.T, text []byte, content bool) string {
 
 func recording(t *testing.T, version, scenario string) []byte {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join("../../fixtures/codex", version, scenario, "*.jsonl"))
-	if err != nil || len(paths) != 1 {
-		t.Fatal(paths, err)
-	}
-	text, err := os.ReadFile(paths[0])
+	text, err := os.ReadFile(recordingPath(t, version, scenario))
 	if err != nil {
 		t.Fatal(err)
 	}

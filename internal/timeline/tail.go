@@ -73,7 +73,7 @@ func (s *Glance) turn(ctx context.Context, block []byte, midTurn bool, opts Look
 		t.shift = int64(len(mark))
 		block = slices.Concat(mark, block)
 	}
-	err := Read(ctx, bytes.NewReader(block), Options{Agent: s.Agent, Content: opts.Content, Live: opts.Live, Asked: opts.Lost}, t.entry)
+	err := Read(ctx, bytes.NewReader(block), Options{Agent: s.Agent, Content: opts.Content, Live: opts.Live, asked: opts.Lost}, t.entry)
 	if err != nil && !errors.Is(err, source.ErrCorrupt) {
 		return nil, err
 	}
