@@ -3,6 +3,7 @@ package rules
 import (
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/session"
 )
 
 // The rules about what lies beside a session, which package beside reports: what each means is in texts/RULE.md.
@@ -20,3 +21,19 @@ var (
 		ProjectionStale, LostRecords, DamagedDatabase, IndexMissing, IndexStale, ProviderMissing, DuplicateThread, BrokenLineage, check.ContextLost, check.Repaired, InUse,
 	}
 )
+
+// LostRecords is about records that only the client's database still holds. Package beside looks there, so that linting without
+// a home needs no database.
+var LostRecords = texts.Rule(finding.Rule{Name: "lost-records", Family: "store", Impact: finding.Loses, Fix: finding.Recovered, Home: true})
+
+// KeptSource names that database in a report.
+const KeptSource = "thread_history_1.sqlite"
+
+// Lost shows a checker a record that the file has lost.
+func (c *callChecker) Lost(rec *session.Record) { c.Record(rec) }
+
+// Lost: see callChecker's.
+func (c *messageChecker) Lost(rec *session.Record) { c.Record(rec) }
+
+// Lost: see callChecker's.
+func (c *turnChecker) Lost(rec *session.Record) { c.Record(rec) }
