@@ -253,7 +253,7 @@ func (n *node) time() time.Time {
 	return at
 }
 
-func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
+func stamp(at time.Time) string { return at.UTC().Format(format.TimeForm) }
 
 // pointAt tells the client to go on at a record: a notice under it, and a last-prompt that names the notice. The notice comes behind the
 // attachments that hang there, as those of a compaction do: beside them, the next resume but one would not send them. It is false if the client

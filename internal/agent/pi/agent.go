@@ -64,12 +64,12 @@ func readName(base string) check.Name {
 	return n
 }
 
-// IsID says whether a text can be a session's id.
-func IsID(s string) bool { return fileName.MatchString("2026-01-01T00-00-00-000Z_" + s + ".jsonl") }
+// isID says whether a text can be a session's id.
+func isID(s string) bool { return fileName.MatchString("2026-01-01T00-00-00-000Z_" + s + ".jsonl") }
 
 // newName is a session's file name.
 func newName(now time.Time, thread string) string {
-	if !IsID(thread) {
+	if !isID(thread) {
 		return ""
 	}
 	return now.UTC().Format("2006-01-02T15-04-05") + "-000Z_" + thread + ".jsonl"
@@ -77,7 +77,7 @@ func newName(now time.Time, thread string) string {
 
 // resume is `pi --session ID`.
 func resume(thread string) []string {
-	if !IsID(thread) {
+	if !isID(thread) {
 		return nil
 	}
 	return []string{"pi", "--session", thread}

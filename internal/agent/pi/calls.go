@@ -309,8 +309,8 @@ func (c *checker) answers(f *found, r int, id string) {
 	}
 }
 
-// NoUsage is what an answer says of tokens if nothing is known of them.
-const NoUsage = `{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":0,"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}}`
+// noUsage is what an answer says of tokens if nothing is known of them.
+const noUsage = `{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":0,"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}}`
 
 // rebuilt puts a call back in front of results whose call is lost: their ids and tools are known from them, what they were given is not.
 func (c *checker) rebuilt(results []int, ids map[string]int) *found {
@@ -328,7 +328,7 @@ func (c *checker) rebuilt(results []int, ids map[string]int) *found {
 	}
 	made := c.record("message", freshID(ids, "call", c.facts[first].id), c.facts[first].up, first, fmt.Sprintf(
 		`"message":{"role":"assistant","content":[{"type":"text","text":"[hist: this answer was lost; its calls are put back from their results, what the tools were given is not known]"}%s],%s"usage":%s,"stopReason":"toolUse","timestamp":%d}`,
-		blocks.String(), c.voice, NoUsage, c.facts[first].when))
+		blocks.String(), c.voice, noUsage, c.facts[first].when))
 	made.behind--
 	f.changes = append(f.changes, change{add: made})
 	f.hang(first, made.id)

@@ -138,7 +138,7 @@ func (f *fact) message(m gjson.Result) {
 			}
 		}
 		if m.Get("usage").Type == gjson.Null {
-			f.misshapen(failsNew, finding.Exact, "an answer does not say how many tokens it took", slotIn(m, "usage").to([]byte(NoUsage)))
+			f.misshapen(failsNew, finding.Exact, "an answer does not say how many tokens it took", slotIn(m, "usage").to([]byte(noUsage)))
 		}
 		api := m.Get("api").String()
 		f.plainIDs, f.google = api == "anthropic-messages", strings.HasPrefix(api, "google-")

@@ -62,7 +62,7 @@ func homeAbove(path string) string {
 // each directory.
 func find(_ context.Context, home, id string) ([]string, error) {
 	bad := fmt.Errorf("%q: %w: expected an id or at least its first %d characters", id, agent.ErrBadID, minPrefix)
-	if !IsID(strings.TrimRight(id, "-")) {
+	if !isID(strings.TrimRight(id, "-")) {
 		return nil, bad
 	}
 	paths, err := filepath.Glob(filepath.Join(walk.Literal(liveAt(home)), "*", "*"+extension))

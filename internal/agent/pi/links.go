@@ -311,8 +311,11 @@ func (c *checker) branch(leaf int, id string) []*found {
 	return nil
 }
 
+// timeForm is how clients write a time.
+const timeForm = "2006-01-02T15:04:05.000Z"
+
 // time is when a record was written, as clients write it.
-func (f *fact) time() string { return time.UnixMilli(f.when).UTC().Format("2006-01-02T15:04:05.000Z") }
+func (f *fact) time() string { return time.UnixMilli(f.when).UTC().Format(timeForm) }
 
 // record is a record that a repair adds behind another one, written when that was; body are its further members.
 func (c *checker) record(kind, id, up string, behind int, body string) *fact {

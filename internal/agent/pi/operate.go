@@ -294,7 +294,7 @@ func (Surgeon) Media(rec *session.Record) (list []surgery.Medium) {
 func (Surgeon) Compose(h *surgery.Handoff, thread, cwd string, now time.Time) []byte {
 	var b bytes.Buffer
 	at, up, n := now.Add(-time.Duration(len(h.Steps))*time.Millisecond).UTC(), []byte("null"), 0
-	stamp := func() string { return at.Format("2006-01-02T15:04:05.000Z") }
+	stamp := func() string { return at.Format(timeForm) }
 	fmt.Fprintf(&b, `{"type":"session","version":3,"id":%s,"timestamp":%q,"cwd":%s}`+"\n", surgery.Quote(thread), stamp(), surgery.Quote(cwd))
 	say := func(m map[string]any) {
 		at = at.Add(time.Millisecond)
@@ -305,7 +305,7 @@ func (Surgeon) Compose(h *surgery.Handoff, thread, cwd string, now time.Time) []
 		up = id
 	}
 	answer := func(stop string, blocks ...any) {
-		say(map[string]any{"role": "assistant", "content": blocks, "api": "hist", "provider": "hist", "model": "handed-over", "usage": json.RawMessage(NoUsage), "stopReason": stop})
+		say(map[string]any{"role": "assistant", "content": blocks, "api": "hist", "provider": "hist", "model": "handed-over", "usage": json.RawMessage(noUsage), "stopReason": stop})
 	}
 	for i := 0; i < len(h.Steps); {
 		s := &h.Steps[i]

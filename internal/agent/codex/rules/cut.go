@@ -100,12 +100,10 @@ func rollBack(s *surgery.Session, plan *surgery.Plan, end int) *surgery.Plan {
 	}
 	last := &s.Records[len(s.Records)-1]
 	g := plan.Group("rolled-back", "the turns behind the place are taken back as the client does it")
-	g.Behind(last, fmt.Appendf(nil, `{"timestamp":%s,"type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":%d}}`, surgery.Quote(stamp(last)), turns))
+	g.Behind(last, fmt.Appendf(nil, `{"timestamp":%s,"type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":%d}}`, surgery.Quote(codex.StampOf(last.Raw)), turns))
 	plan.Notes = append(plan.Notes, "what was cut is still in the file; --purge takes it out")
 	return plan
 }
-
-func stamp(rec *session.Record) string { return gjson.GetBytes(rec.Raw, "timestamp").String() }
 
 // closeTurn ends the turn in which the session is cut: calls that have lost their outputs are aborted, as the client does it.
 func closeTurn(s *surgery.Session, plan *surgery.Plan, at *surgery.Place, end int) {
@@ -133,7 +131,7 @@ func closeTurn(s *surgery.Session, plan *surgery.Plan, at *surgery.Place, end in
 			continue
 		}
 		tool := codex.Tool{Type: p.Get("type").String(), Name: p.Get("name").String(), CallID: id}
-		g.Behind(last, codex.NewOutput(tool, stamp(last), json.RawMessage(`"aborted"`)))
+		g.Behind(last, codex.NewOutput(tool, codex.StampOf(last.Raw), json.RawMessage(`"aborted"`)))
 		plan.Closed = append(plan.Closed, id)
 	}
 	start := s.Index(at.Turn.Start)
@@ -141,5 +139,5 @@ func closeTurn(s *surgery.Session, plan *surgery.Plan, at *surgery.Place, end in
 		return
 	}
 	id := gjson.GetBytes(s.Records[start].Raw, "payload.turn_id").String()
-	g.Behind(last, fmt.Appendf(nil, `{"timestamp":%s,"type":"event_msg","payload":{"type":"turn_aborted","turn_id":%s,"reason":"interrupted"}}`, surgery.Quote(stamp(last)), surgery.Quote(id)))
+	g.Behind(last, fmt.Appendf(nil, `{"timestamp":%s,"type":"event_msg","payload":{"type":"turn_aborted","turn_id":%s,"reason":"interrupted"}}`, surgery.Quote(codex.StampOf(last.Raw)), surgery.Quote(id)))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/surgery"
 )
 
@@ -63,7 +64,7 @@ type composer struct {
 	now time.Time
 }
 
-func (w *composer) stamp() string { return w.now.UTC().Format("2006-01-02T15:04:05.000Z") }
+func (w *composer) stamp() string { return w.now.UTC().Format(codex.TimeForm) }
 
 func (w *composer) put(typ string, payload map[string]any) {
 	w.b.Write(append(surgery.JSON(struct {
