@@ -143,7 +143,7 @@ func TestProof(t *testing.T) {
 	}
 }
 
-// pieceSize is how many bytes a sum.Stream takes at a time.
+// pieceSize is how many bytes a source.QuickStream takes at a time.
 const pieceSize = 16 << 10
 
 // TestProofInPieces: in a long copy, too, a change of any untouched byte is found, whatever parts it is written and read in, and no

@@ -64,7 +64,7 @@ type Totals struct {
 	SetAside  int64 `json:"set_aside"` // that left the session
 }
 
-// Run writes the mended session to w. If w is a sum.Tee to which nothing has been written, its sum is also used for what the
+// Run writes the mended session to w. If w is a source.Tee to which nothing has been written, its sum is also used for what the
 // copy has in common with the session, so that those bytes are hashed once.
 func (r *rewrite) Run(ctx context.Context, w io.Writer) error {
 	in, err := r.From.Reader(ctx)

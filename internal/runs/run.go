@@ -174,7 +174,7 @@ func (r *Run) Discard() error {
 
 // Publish writes f.Target through publish.Write and records it, in an order that makes a crash harmless. The caller
 // sets Source, Target, Mode, SizeBefore, SHA256Before, ModTimeBefore and, in place, Backup; t.Path must be Target. SHA256Before and
-// Backup may also be set by fill, whose writer is a sum.Tee, or by the check of the content.
+// Backup may also be set by fill, whose writer is a source.Tee, or by the check of the content.
 // Size and hash of what is written are filled in here. The checks are publish.Write's. On any error other than
 // publish.ErrPublished nothing was published and the run does not list the file.
 func (r *Run) Publish(ctx context.Context, f *File, t publish.Target, fill func(io.Writer) error, checks publish.Checks) error {
