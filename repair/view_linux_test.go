@@ -57,7 +57,7 @@ func inHistory(t *testing.T, home string, statements ...string) {
 func rowsOf(t *testing.T, home, id string) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := beside.Save(t.Context(), home, id, &b); err != nil {
+	if err := beside.SaveRows(t.Context(), home, id, &b); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

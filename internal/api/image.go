@@ -13,8 +13,8 @@ const dataURL = "data:"
 // maxImageHead is how much of the part before the data is read, in bytes.
 const maxImageHead = 100
 
-// maxImages is how many bytes the images of one request may have (OpenAI's guide to image input: 50 MB per request).
-const maxImages = 50 << 20
+// maxImageBytes is how many bytes the images of one request may have (OpenAI's guide to image input: 50 MB per request).
+const maxImageBytes = 50 << 20
 
 // ImageVerdict is what is known of an image.
 type ImageVerdict struct {
@@ -57,7 +57,7 @@ func CheckImage(url []byte) ImageVerdict {
 		v.Fault = "its data is not base64"
 	case len(data) == 0:
 		v.Fault = "it is empty"
-	case len(data)/4*3 > maxImages:
+	case len(data)/4*3 > maxImageBytes:
 		v.Fault = "it is over 50 MB, which is all that a request may hold"
 	case NotBase64(data):
 		v.Fault = "its data does not decode"

@@ -84,7 +84,7 @@ func Hold(ctx context.Context, paths []string) []Held {
 
 // Listing is the one of several files of a session that a home's client reads, because its list of threads names it; "" if it names none.
 func Listing(ctx context.Context, dir string, paths []string) string {
-	index, err := beside.Index(ctx, dir)
+	index, err := beside.ReadIndex(ctx, dir)
 	if err != nil {
 		return "" // then nothing says which it reads
 	}
@@ -97,7 +97,7 @@ func Listing(ctx context.Context, dir string, paths []string) string {
 // Left says of a session that has no file any more where a home's client had it, by its list of threads, and how what its databases still
 // have of it comes back; "" if the list does not have it, or names a file that is there.
 func Left(ctx context.Context, dir, id string) string {
-	index, err := beside.Index(ctx, dir)
+	index, err := beside.ReadIndex(ctx, dir)
 	listed := index[strings.ToLower(id)].Path
 	if _, there := os.Lstat(listed); err != nil || listed == "" || !errors.Is(there, fs.ErrNotExist) {
 		return "" // then nothing says that one is gone

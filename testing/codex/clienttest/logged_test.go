@@ -97,8 +97,8 @@ func served(t *testing.T, h *Home, turns []servedTurn, written func(id string) b
 // logged says whether the client has logged an answer to its newest request.
 func logged(t *testing.T, h *Home, thread, answer string) (found bool) {
 	t.Helper()
-	err := beside.Sent(t.Context(), h.Codex, thread, func(sent beside.LogRow) bool {
-		err := beside.Got(t.Context(), h.Codex, thread, sent, func(got beside.LogRow) bool {
+	err := beside.LoggedRequests(t.Context(), h.Codex, thread, func(sent beside.LogRow) bool {
+		err := beside.LoggedAnswers(t.Context(), h.Codex, thread, sent, func(got beside.LogRow) bool {
 			found = found || strings.Contains(string(codex.AnswerFromLog(got.Text)), answer)
 			return !found
 		})

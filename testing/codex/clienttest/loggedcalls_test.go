@@ -56,7 +56,7 @@ func TestRepairFromLoggedCalls(t *testing.T) {
 // loggedEnd says whether the client has logged that a call has ended.
 func loggedEnd(t *testing.T, h *Home, thread, call string) (found bool) {
 	t.Helper()
-	err := beside.Called(t.Context(), h.Codex, thread, func(row beside.LogRow) bool {
+	err := beside.LoggedCalls(t.Context(), h.Codex, thread, func(row beside.LogRow) bool {
 		c, told := codex.CallFromLog(thread, row.Text)
 		found = told && c.ID == call
 		return !found

@@ -20,7 +20,7 @@ func rows(t *testing.T, h *Home, path string) string {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := beside.Save(t.Context(), h.Codex, id, &b); err != nil {
+	if err := beside.SaveRows(t.Context(), h.Codex, id, &b); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

@@ -35,7 +35,7 @@ func (h *Home) SaveView(ctx context.Context, path string, to io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return Save(ctx, h.dir, id, to)
+	return SaveRows(ctx, h.dir, id, to)
 }
 
 // RewindView takes out of a view, in one transaction, what was made of bytes behind an offset. saved is the SHA-256

@@ -80,7 +80,7 @@ func Open(ctx context.Context, dir string) *Home {
 		dir:       dir,
 		asker:     home.NewAsker(ctx),
 		files:     sync.OnceValues(func() (rollouts, error) { return listRollouts(ctx, dir) }),
-		index:     sync.OnceValues(func() (map[string]IndexRow, error) { return known(Index(ctx, dir)) }),
+		index:     sync.OnceValues(func() (map[string]IndexRow, error) { return known(ReadIndex(ctx, dir)) }),
 		databases: sync.OnceValue(func() []agent.Database { return []agent.Database{home.History(dir), home.State(dir)} }),
 		providers: sync.OnceValues(func() (map[string]bool, string) { return home.Providers(dir) }),
 		damaged:   sync.OnceValue(func() []damagedDatabase { return damagedDatabases(ctx, dir) }),

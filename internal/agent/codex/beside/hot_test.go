@@ -29,7 +29,7 @@ func TestHotJournal(t *testing.T) {
 	}
 	ctx, remove := disk.WithScratch(t.Context())
 	for range 3 { // as for three sessions
-		if err := Save(ctx, home, parentID, io.Discard); err != nil {
+		if err := SaveRows(ctx, home, parentID, io.Discard); err != nil {
 			t.Fatal(err)
 		}
 	}

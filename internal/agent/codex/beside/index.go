@@ -24,9 +24,9 @@ type IndexRow struct {
 	Unprovided          bool // it has an empty text as the provider
 }
 
-// Index reads which rollout a home's client keeps for each thread, by thread ids in lower case. It is nil if there is no such
+// ReadIndex reads which rollout a home's client keeps for each thread, by thread ids in lower case. It is nil if there is no such
 // list, or if the client has not yet filled it from the files that were there before.
-func Index(ctx context.Context, home string) (map[string]IndexRow, error) {
+func ReadIndex(ctx context.Context, home string) (map[string]IndexRow, error) {
 	db, path, err := open(ctx, home, codexhome.StateFile, readOnly)
 	if db == nil || err != nil {
 		return nil, err

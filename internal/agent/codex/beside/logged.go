@@ -108,7 +108,7 @@ func raws(items []told) []json.RawMessage {
 // none if one is in an unknown form: it might be the one that matters.
 func (b *sources) requests(ctx context.Context) (list []asked, answers []told) {
 	size, others, known, last := 0, 0, true, false
-	err := Sent(ctx, b.dir, b.name.ThreadID, func(row LogRow) bool {
+	err := LoggedRequests(ctx, b.dir, b.name.ThreadID, func(row LogRow) bool {
 		if size += len(row.Text); size > maxAsked {
 			return false
 		}
@@ -139,7 +139,7 @@ func (b *sources) requests(ctx context.Context) (list []asked, answers []told) {
 // answers are what the model said to a request before the next one was sent; next is nil for the newest request.
 func (b *sources) answers(ctx context.Context, sent LogRow, next *LogRow) (list []told) {
 	size := 0
-	err := Got(ctx, b.dir, b.name.ThreadID, sent, func(row LogRow) bool {
+	err := LoggedAnswers(ctx, b.dir, b.name.ThreadID, sent, func(row LogRow) bool {
 		if next != nil && next.File == row.File && row.ID > next.ID {
 			return false
 		}

@@ -92,7 +92,7 @@ func (b *sources) gapAt(at time.Time) (behind int, ok bool) {
 func (b *sources) callsInLog(ctx context.Context) (calls []loggedCall) {
 	var done []loggedCall
 	kind, size := "", 0
-	err := Called(ctx, b.dir, b.name.ThreadID, func(row LogRow) bool {
+	err := LoggedCalls(ctx, b.dir, b.name.ThreadID, func(row LogRow) bool {
 		c, ok := codex.CallFromLog(b.name.ThreadID, row.Text)
 		one := loggedCall{c, row.At, row.File, row.ID}
 		switch {

@@ -39,13 +39,13 @@ const typedRows = "level = 'DEBUG' AND target IN ('codex_core::codex', 'codex_co
 // calledRows are the rows about single calls (from 0.148 on; up to 0.155.1, with what they ask).
 const calledRows = "level IN ('INFO', 'DEBUG') AND target IN ('codex_core::stream_events_utils', 'codex_core::tools::parallel')"
 
-// Called passes the log's rows about a thread's calls to see, in their order, as Sent does.
-func Called(ctx context.Context, home, thread string, see func(LogRow) bool) error {
+// LoggedCalls passes the log's rows about a thread's calls to see, in their order, as LoggedRequests does.
+func LoggedCalls(ctx context.Context, home, thread string, see func(LogRow) bool) error {
 	return everyLog(ctx, home, thread, calledRows, "", see)
 }
 
-// loggedTyped passes the log's rows about what a thread's clients were asked to see, in their order, as Sent does.
-func loggedTyped(ctx context.Context, home, thread string, see func(LogRow) bool) error {
+// loggedPrompts passes the log's rows about what a thread's clients were asked to see, in their order, as LoggedRequests does.
+func loggedPrompts(ctx context.Context, home, thread string, see func(LogRow) bool) error {
 	return everyLog(ctx, home, thread, typedRows, "", see)
 }
 
@@ -67,15 +67,15 @@ const (
 	maxLogRows = 1 << 12
 )
 
-// Sent passes the log's rows about a thread's requests to see, newest first, until see returns false. If there is no log it
+// LoggedRequests passes the log's rows about a thread's requests to see, newest first, until see returns false. If there is no log it
 // does nothing; the error may be errSchema.
-func Sent(ctx context.Context, home, thread string, see func(LogRow) bool) error {
+func LoggedRequests(ctx context.Context, home, thread string, see func(LogRow) bool) error {
 	return everyLog(ctx, home, thread, sentRows, " DESC", see)
 }
 
-// Got passes the rows about the model's answers that a process logged after a row to see, in their order, as Sent does. These
+// LoggedAnswers passes the rows about the model's answers that a process logged after a row to see, in their order, as LoggedRequests does. These
 // rows do not say to which thread they belong, so there are none if the process also logged requests of another thread.
-func Got(ctx context.Context, home, thread string, sent LogRow, see func(LogRow) bool) error {
+func LoggedAnswers(ctx context.Context, home, thread string, sent LogRow, see func(LogRow) bool) error {
 	alone := true
 	err := logged(ctx, home, sent.File, func(LogRow) bool { alone = false; return false },
 		sentRows+" AND process_uuid = ? AND thread_id IS NOT ? ORDER BY id", sent.Process, thread)

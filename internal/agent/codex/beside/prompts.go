@@ -200,7 +200,7 @@ func (p *prompts) answeredNone(c *copies) bool {
 // loggedPrompts are the prompts of a thread that its client's log shows; none if it can't be read.
 func (c *copies) loggedPrompts(ctx context.Context) (typed []typedPrompt) {
 	size, thread := 0, c.name.ThreadID
-	err := loggedTyped(ctx, c.dir, thread, func(row LogRow) bool {
+	err := loggedPrompts(ctx, c.dir, thread, func(row LogRow) bool {
 		if turn, text, ok := codex.PromptFromLog(thread, row.Text); ok {
 			typed = append(typed, typedPrompt{row.At, text, row.File, turn})
 			size += len(text)

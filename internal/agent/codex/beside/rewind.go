@@ -11,7 +11,7 @@ import (
 // rewind takes out of a rollout's projection what its client has read behind a byte offset, in one transaction, so that
 // it reads on from there at the next resume: then the rows are those that it makes of the whole file (measured with
 // 0.150.0 to 0.169.0). The rows of all turns that end before the offset are kept; every row goes if no turn does (so at
-// offset 0), or if a row before the offset was made of records behind it, too. saved is the SHA-256 of what Save wrote:
+// offset 0), or if a row before the offset was made of records behind it, too. saved is the SHA-256 of what SaveRows wrote:
 // if the rows are not the same any more, nothing is changed and the error is ErrRows. It returns how many rows went.
 func rewind(ctx context.Context, home, rolloutID, saved string, offset int64) (gone int64, err error) {
 	db, path, err := open(ctx, home, historyFile, readWrite)

@@ -27,7 +27,7 @@ func TestRewindOfDamagedPages(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows := sha256.New()
-		if err := Save(t.Context(), home, parentID, rows); err != nil {
+		if err := SaveRows(t.Context(), home, parentID, rows); err != nil {
 			continue
 		}
 		for _, offset := range []int64{0, 2000} {

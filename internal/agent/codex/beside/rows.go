@@ -21,7 +21,7 @@ import (
 // ErrRows says that rows have changed since they were saved; nothing was changed.
 var ErrRows = errors.New("the client's rows have changed since they were saved")
 
-// rowsSchema is the version of the text that Save writes: JSON lines. The first one is a rowsHead; then, for each table,
+// rowsSchema is the version of the text that SaveRows writes: JSON lines. The first one is a rowsHead; then, for each table,
 // comes an object with its columns and an array for each of its rows.
 const rowsSchema = 1
 
@@ -36,9 +36,9 @@ type rowsTable struct {
 	Columns []string `json:"columns"`
 }
 
-// Save writes the rows of a rollout's projection, with all their columns, so that restore can make the same rows. They may be
+// SaveRows writes the rows of a rollout's projection, with all their columns, so that restore can make the same rows. They may be
 // the only copy of what they hold. If there are none it writes nothing.
-func Save(ctx context.Context, home, rolloutID string, w io.Writer) error {
+func SaveRows(ctx context.Context, home, rolloutID string, w io.Writer) error {
 	db, path, err := open(ctx, home, historyFile, readOnly)
 	if db == nil || err != nil {
 		return err
@@ -185,7 +185,7 @@ func fromJSON(v any) (any, error) {
 	return nil, fmt.Errorf("%v is no value of a saved row", v)
 }
 
-// unchanged says whether a rollout's rows are still those that Save wrote; sum is the SHA-256 of Save's text.
+// unchanged says whether a rollout's rows are still those that SaveRows wrote; sum is the SHA-256 of SaveRows's text.
 func unchanged(ctx context.Context, tx *sql.Tx, path, rolloutID, sum string) error {
 	h := sha256.New()
 	if err := save(ctx, tx, path, rolloutID, nil, h); err != nil {
@@ -197,8 +197,8 @@ func unchanged(ctx context.Context, tx *sql.Tx, path, rolloutID, sum string) err
 	return nil
 }
 
-// restore replaces the rows of a rollout by what Save has written, or by none if saved is nil, in one transaction. now is the
-// SHA-256 of what Save would write now: if the rows differ from it, nothing is changed and the error is ErrRows; with "" they
+// restore replaces the rows of a rollout by what SaveRows has written, or by none if saved is nil, in one transaction. now is the
+// SHA-256 of what SaveRows would write now: if the rows differ from it, nothing is changed and the error is ErrRows; with "" they
 // may be any. It returns false if the home no longer has such a database. The error is errSchema if a client has given the
 // database another form, or the text is of another version.
 func restore(ctx context.Context, home, rolloutID, now string, saved io.Reader) (bool, error) {
@@ -265,7 +265,7 @@ func same(ctx context.Context, tx *sql.Tx, path, rolloutID string, added map[str
 	return nil
 }
 
-// insert adds the rows that Save has written; it returns how many, for each table.
+// insert adds the rows that SaveRows has written; it returns how many, for each table.
 func insert(ctx context.Context, tx *sql.Tx, path string, have []string, rolloutID string, saved io.Reader) (added map[string]inserted, err error) {
 	d := json.NewDecoder(saved)
 	d.UseNumber()

@@ -52,11 +52,11 @@ func run(t *testing.T, home string, statements ...string) {
 	runIn(t, home, historyFile, statements...)
 }
 
-// saved is what Save writes, and its hash.
+// saved is what SaveRows writes, and its hash.
 func saved(t *testing.T, home, id string) (text, sum string) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Save(t.Context(), home, id, &b); err != nil {
+	if err := SaveRows(t.Context(), home, id, &b); err != nil {
 		t.Fatal(err)
 	}
 	h := sha256.Sum256(b.Bytes())
@@ -242,7 +242,7 @@ func TestUnknownSchemaIsLeftAlone(t *testing.T) {
 	if _, err := rewind(t.Context(), home, parentID, "", 0); !errors.Is(err, errSchema) {
 		t.Errorf("got %v, want ErrSchema", err)
 	}
-	if err := Save(t.Context(), home, parentID, new(bytes.Buffer)); !errors.Is(err, errSchema) {
+	if err := SaveRows(t.Context(), home, parentID, new(bytes.Buffer)); !errors.Is(err, errSchema) {
 		t.Errorf("got %v, want ErrSchema", err)
 	}
 	run(t, home, "CREATE TABLE one_row AS SELECT 1/(SELECT count(*) FROM thread_items)") // fails if it is gone

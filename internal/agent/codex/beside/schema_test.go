@@ -69,7 +69,7 @@ func TestHugeCells(t *testing.T) {
 				t.Error(err)
 			}
 			var none strings.Builder
-			if err := Save(t.Context(), home, parentID, &none); !errors.Is(err, errSchema) || !strings.Contains(err.Error(), "more than 32 MiB") {
+			if err := SaveRows(t.Context(), home, parentID, &none); !errors.Is(err, errSchema) || !strings.Contains(err.Error(), "more than 32 MiB") {
 				t.Error(err)
 			}
 			if text, _ := saved(t, home, childID); text == "" {
@@ -93,7 +93,7 @@ func TestManyThreads(t *testing.T) {
 		t.Error(list, err)
 	}
 	many := threads(maxRows+1, "''")
-	if _, err := Index(t.Context(), many); !errors.Is(err, errSchema) {
+	if _, err := ReadIndex(t.Context(), many); !errors.Is(err, errSchema) {
 		t.Error(err)
 	}
 	if _, err := listedThreads(t.Context(), many); !errors.Is(err, errSchema) {
