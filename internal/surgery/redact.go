@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tidwall/gjson"
 
@@ -112,11 +113,11 @@ func technical(v *Value) bool {
 }
 
 // base64Run is a run of base64 that is taken for data, and not for a secret or for what holds one.
-var base64Run = regexp.MustCompile(`[A-Za-z0-9+/_=-]{256,}`)
+var base64Run = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z0-9+/_=-]{256,}`) })
 
 // blob says whether a text is data.
 func blob(text string) bool {
-	run := base64Run.FindStringIndex(text)
+	run := base64Run().FindStringIndex(text)
 	return run != nil && run[0] < 64 && run[1] > len(text)-8
 }
 
@@ -133,10 +134,10 @@ func (r *Redaction) collectIDs() {
 	}
 }
 
-var (
-	uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
-	hashForm = regexp.MustCompile(`^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$`)
-)
+// idForm is a uuid or a hash.
+var idForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$`)
+})
 
 // guessed is the kind of the one rule that goes by the words in front of it alone.
 const guessed = "generic-api-key"
@@ -144,7 +145,7 @@ const guessed = "generic-api-key"
 // spared says whether what a rule has found is no secret: an id of the session, a hash, a part of data, or a placeholder.
 func (r *Redaction) spared(f Secret, runs [][]int) bool {
 	guess := f.Kind == guessed
-	if strings.Contains(f.Value, redacted) || r.ids[f.Value] || guess && (uuidForm.MatchString(f.Value) || hashForm.MatchString(f.Value)) {
+	if strings.Contains(f.Value, redacted) || r.ids[f.Value] || guess && idForm().MatchString(f.Value) {
 		return true
 	}
 	return slices.ContainsFunc(runs, func(run []int) bool {
@@ -171,7 +172,7 @@ func (r *Redaction) find(text string) {
 	if blob(text) {
 		return
 	}
-	runs := base64Run.FindAllStringIndex(text, -1)
+	runs := base64Run().FindAllStringIndex(text, -1)
 	for _, f := range r.opts.Finder.Find(text) {
 		if r.spared(f, runs) || r.Tags[f.Value] != "" {
 			continue
@@ -190,7 +191,7 @@ func (r *Redaction) forgetData() {
 	}
 	data := map[string]bool{}
 	r.eachText(func(_ *session.Record, v *Value) {
-		for _, run := range base64Run.FindAllString(v.String(), -1) {
+		for _, run := range base64Run().FindAllString(v.String(), -1) {
 			for _, secret := range r.Secrets {
 				if len(secret) < len(run) && isGuess(secret) && strings.Contains(run, secret) {
 					data[secret] = true

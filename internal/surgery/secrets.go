@@ -68,8 +68,20 @@ type fileAllow struct {
 	Condition   string   `toml:"condition"`
 }
 
-// builtIn compiles the rules once.
-var builtIn = sync.OnceValues(func() (*SecretFinder, error) {
+// builtIn are the rules, compiled once. No variable holds what compiles them: the agents link this package into programs that only lint, and
+// the rules would come with it.
+var builtIn struct {
+	once   sync.Once
+	finder *SecretFinder
+	err    error
+}
+
+func builtInRules() (*SecretFinder, error) {
+	builtIn.once.Do(func() { builtIn.finder, builtIn.err = compiledRules() })
+	return builtIn.finder, builtIn.err
+}
+
+func compiledRules() (*SecretFinder, error) {
 	var f file
 	if err := toml.Unmarshal(gitleaks, &f); err != nil {
 		return nil, fmt.Errorf("the rules for secrets: %w", err)
@@ -100,7 +112,7 @@ var builtIn = sync.OnceValues(func() (*SecretFinder, error) {
 		out.rules = append(out.rules, c)
 	}
 	return out, nil
-})
+}
 
 func (a fileAllow) compiled() (allow, error) {
 	out := allow{target: a.RegexTarget, stopwords: a.Stopwords}
@@ -116,7 +128,7 @@ func (a fileAllow) compiled() (allow, error) {
 
 // NewFinder is one with the built-in rules, with expressions of the user's own, and with expressions for what is no secret.
 func NewFinder(patterns, allowed []*regexp.Regexp) (*SecretFinder, error) {
-	base, err := builtIn()
+	base, err := builtInRules()
 	if err != nil {
 		return nil, err
 	}
