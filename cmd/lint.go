@@ -1,9 +1,12 @@
 package cmd
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/walk"
@@ -337,4 +341,50 @@ func (l *lintRun) anew(ctx context.Context, r *linted, bar *progress) {
 	l.set(&opts)
 	opts.Live = inspect.Live(r.src, opts)
 	r.result, r.err = l.inspect.Lint(ctx, r.src, opts)
+}
+
+// filesFrom adds to the operands what --files-from names.
+func (l *lintRun) filesFrom(operands []string) ([]string, error) {
+	if !l.c.IsSet("files-from") {
+		return operands, nil
+	}
+	path := l.c.String("files-from")
+	if path == "-" && slices.Contains(operands, "-") {
+		return nil, usage("standard input is either a session or the list of --files-from")
+	}
+	named, err := linesOf(l.c.Context, l.env.fileOrInput(l.c.Context, path))
+	if err != nil {
+		return nil, fmt.Errorf("--files-from %s: %w", path, disk.Cause(err))
+	}
+	if len(named)+len(operands) == 0 {
+		return nil, fmt.Errorf("--files-from %s: it names no session", path)
+	}
+	return append(operands, named...), nil
+}
+
+// maxPath is how long a line of --files-from may be, in bytes.
+const maxPath = 64 << 10
+
+// linesOf are the lines of a list that are not empty.
+func linesOf(ctx context.Context, in io.Reader) (list []string, err error) {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxPath)
+	number := 1
+	for ; lines.Scan(); number++ {
+		line := bytes.TrimSuffix(lines.Bytes(), []byte("\r"))
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case bytes.IndexByte(line, 0) >= 0:
+			return nil, fmt.Errorf("line %d holds a NUL byte; name one path a line", number)
+		case string(line) == "-":
+			return nil, fmt.Errorf("line %d is -: name files, directories or ids", number)
+		case len(line) > 0:
+			list = append(list, string(line))
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return nil, fmt.Errorf("line %d is longer than %d bytes", number, maxPath)
+	}
+	return list, lines.Err()
 }

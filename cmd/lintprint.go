@@ -8,9 +8,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/urfave/cli/v2"
+
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -351,5 +356,112 @@ func (p *textPrinter) next() {
 			continue
 		}
 		fmt.Fprintf(p.w, "  %-*s  %s\n", widest, l[0], p.st.dim.Sprint(l[1]))
+	}
+}
+
+// grouping is how findings are shown session by session, on a terminal.
+type grouping struct {
+	ctx    context.Context
+	width  int // in columns; 0: lines are not folded
+	titles *titles
+	began  bool
+}
+
+// head prints whose findings follow: the session's id and title, then its directory and age; for a session in no home, its
+// file.
+func (g *grouping) head(p *textPrinter, r *linted) {
+	if g.began {
+		fmt.Fprintln(p.w)
+	}
+	g.began = true
+	s, err := timeline.Look(g.ctx, r.target.path, timeline.LookOptions{Content: true})
+	if r.beside || r.target.path == "-" || err != nil {
+		fmt.Fprintln(p.w, p.st.path.Sprint(oneLine(apartFromCommands(r.target.path))))
+		return
+	}
+	id := shortOf(s.Thread, s.Path)
+	title := g.titles.of(g.ctx, s, r.target.home)
+	if g.width > 0 {
+		title = clip(title, g.width-len(id)-2)
+	}
+	fmt.Fprintln(p.w, strings.TrimRight(p.st.path.Sprint(id)+"  "+title, " "))
+	where := []string{tilde(s.CWD), ago(time.Since(s.Modified))}
+	if r.target.home == "" || p.verbose {
+		where = append(where, oneLine(r.target.path))
+	}
+	fmt.Fprintln(p.w, "  "+p.st.dim.Sprint(strings.TrimLeft(strings.Join(where, ", "), ", ")))
+}
+
+// ago is a time ago in words.
+func ago(d time.Duration) string {
+	for _, u := range []struct {
+		unit      time.Duration
+		one, many string
+	}{{24 * time.Hour, "day", "days"}, {time.Hour, "hour", "hours"}, {time.Minute, "minute", "minutes"}} {
+		if d >= u.unit {
+			return count(int64(d/u.unit), u.one, u.many) + " ago"
+		}
+	}
+	return "just now"
+}
+
+// repairOfSame is the repair command for the same sessions, judged in the same way, as a lint.
+func repairOfSame(c *cli.Context) []string {
+	var words []string
+	if c.Bool("last") {
+		words = append(words, "--last")
+	}
+	flags := []string{"agent", "provider"}
+	for _, name := range all.Names() {
+		flags = append(flags, "for-"+name)
+	}
+	for _, flag := range flags {
+		if c.IsSet(flag) {
+			words = append(words, "--"+flag, c.String(flag))
+		}
+	}
+	for _, o := range c.Args().Slice() {
+		words = append(words, operandOf(o))
+	}
+	return words
+}
+
+// operandOf is a path or an id to paste as an operand: a path that begins like a flag can't be taken for one.
+func operandOf(s string) string {
+	if strings.HasPrefix(s, "-") && s != "-" {
+		return "./" + s
+	}
+	return s
+}
+
+// shared are findings that many sessions have because of one file beside them, in the order in which they came. In text each is
+// printed once: a home of a thousand sessions would otherwise print it a thousand times.
+type shared []*lint.Finding
+
+// add counts a finding. The one that is printed gets the worst impact of all.
+func (s *shared) add(f *lint.Finding) {
+	for _, known := range *s {
+		if known.Beside == f.Beside && known.Rule == f.Rule && known.Message == f.Message {
+			known.Count++
+			known.Impact = max(known.Impact, f.Impact)
+			return
+		}
+	}
+	first := *f
+	first.Count = 1
+	*s = append(*s, &first)
+}
+
+// tellShared prints them with the files that they are about.
+func (p *textPrinter) tellShared() {
+	for _, f := range p.shared {
+		of := linted{target: target{path: f.Beside}, beside: true}
+		told := *f
+		told.Message += fmt.Sprintf(" (concerns %s)", count(f.Count, "session", "sessions"))
+		told.Count = 0
+		if p.group != nil {
+			p.group.head(p, &of)
+		}
+		p.finding(of, &told)
 	}
 }

@@ -2,11 +2,26 @@ package cmd
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 )
+
+func manCommand(e *env) *cli.Command {
+	return &cli.Command{
+		Name: "man", Usage: "print the man page",
+		Description: "To read it: hist man | man -l -. To install it: hist man > /usr/local/share/man/man1/hist.1.",
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return usage("man takes no arguments")
+			}
+			_, err := io.WriteString(e.out, manPage(c.App))
+			return writing("the man page", err)
+		},
+	}
+}
 
 // manPage is the man page in troff's man macros.
 func manPage(app *cli.App) string {

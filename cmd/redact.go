@@ -3,16 +3,22 @@ package cmd
 import (
 	"cmp"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/surgery"
+	"github.com/hist-cli/hist/repair"
 )
 
 func redactCommand(e *env) *cli.Command {
@@ -111,4 +117,177 @@ func (e *env) listSecrets(c *cli.Context, opts surgery.RedactOptions) error {
 	}
 	fmt.Fprintf(e.out, "%s in %s\n", count(int64(len(r.Secrets)), "secret", "secrets"), count(int64(len(r.Hits)), "place", "places"))
 	return nil
+}
+
+// otherHolders names the files beside the sessions that hold the secrets, too.
+func (e *env) otherHolders(c *cli.Context, found map[string]string) {
+	list, err := e.named(c)
+	if err != nil {
+		return
+	}
+	secrets := slices.Collect(maps.Keys(found))
+	for _, s := range storesOf(list) {
+		data, err := os.ReadFile(s.Path)
+		if err != nil {
+			continue
+		}
+		if n := surgery.HeldBy(data, secrets); n > 0 {
+			fmt.Fprintf(e.err, "hist: %s holds %s of these, too; it was left as it is\n", oneLine(s.Path), count(int64(n), "secret", "secrets"))
+		}
+	}
+}
+
+// named are the sessions that the command line names.
+func (e *env) named(c *cli.Context) ([]target, error) {
+	operands, err := operandsOf(c)
+	if err != nil {
+		return nil, err
+	}
+	return e.targets(c.Context, operands, c.String("agent"))
+}
+
+// storesOf are the files beside some sessions, each once.
+func storesOf(list []target) (stores []repair.Store) {
+	seen := map[string]bool{}
+	for _, t := range list {
+		for _, path := range besideOf(t) {
+			if _, err := os.Stat(path); err == nil && !seen[path] {
+				seen[path] = true
+				stores = append(stores, repair.Store{Path: path, Home: t.home})
+			}
+		}
+	}
+	return stores
+}
+
+// secretsOf adds the secrets of the sessions that the command line names to those that are known. What it reads with is closed then: nobody
+// may have the databases open that are to be replaced.
+func (e *env) secretsOf(c *cli.Context, opts *surgery.RedactOptions) ([]target, error) {
+	shared := c.Context
+	ctx, done := disk.WithScratch(shared)
+	c.Context = ctx
+	defer func() {
+		c.Context = shared
+		done()
+	}()
+	list, err := e.named(c)
+	if err != nil {
+		return nil, err
+	}
+	opts.Known = map[string]string{}
+	for _, t := range list {
+		s, err := e.readSession(c, t, true)
+		if err != nil {
+			return nil, err
+		}
+		if busy, err := all.InUse(absolute(t.path), t.home, s.Info.ID); err != nil || busy != nil {
+			return nil, &exitError{ExitInUse, fmt.Errorf("%s: %w", t.path, cmp.Or[error](err, busy))}
+		}
+		r, err := surgery.Redact(s, all.Surgeon(s.Agent), *opts)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", t.path, err)
+		}
+		maps.Copy(opts.Known, r.Tags)
+	}
+	return list, nil
+}
+
+// redactStores takes the secrets of some sessions out of what their clients keep beside them. That comes first: whatever ends it in
+// between, the sessions still tell what is to be taken out, so the same command finishes it.
+func (e *env) redactStores(c *cli.Context, opts *surgery.RedactOptions, op operation) error {
+	list, err := e.secretsOf(c, opts)
+	if err != nil {
+		return err
+	}
+	if len(opts.Known) == 0 {
+		return nil
+	}
+	run, err := runs.New(Version())
+	if err == nil && op.forget {
+		err = run.Forget()
+	}
+	if err != nil {
+		return err
+	}
+	by := strings.NewReplacer(surgery.Pairs(opts.Known)...)
+	done := 0
+	for _, s := range storesOf(list) {
+		var changed bool
+		switch {
+		case strings.HasSuffix(s.Path, "-wal"): // goes into its database
+			continue
+		case all.Part(s.Path):
+			var rep *repair.Report
+			rep, err = repair.Do(c.Context, repair.Job{Path: s.Path, Home: s.Home, Operation: op.kept(), Mode: repair.InPlace, Begin: func() (*runs.Run, error) { return run, nil }})
+			changed = rep != nil && rep.Run != ""
+		default:
+			changed, err = s.Replacing(by).Rewrite(c.Context, run)
+		}
+		if err != nil {
+			err = fmt.Errorf("the sessions still hold the secrets, so the same command finishes it: %w", err)
+			if errors.Is(err, disk.ErrBusy) {
+				err = &exitError{ExitInUse, err}
+			}
+			break
+		}
+		if changed {
+			done++
+			fmt.Fprintf(e.out, "%s: the secrets were taken out\n", oneLine(s.Path))
+		}
+	}
+	switch {
+	case done == 0:
+		return errors.Join(err, run.Discard())
+	case op.forget:
+		return errors.Join(err, runs.Remove(run.Manifest.Run))
+	}
+	fmt.Fprintf(e.out, "undo of these: hist undo %s\n", run.Manifest.Run)
+	return err
+}
+
+// besideSession are the files that its client keeps of one session elsewhere than in the session.
+func besideSession(t target) (list []string) {
+	name := filepath.Base(t.path)
+	id := strings.TrimSuffix(name, ".jsonl")
+	if id == name || len(id) != 36 {
+		return nil
+	}
+	dirs := []string{filepath.Join(filepath.Dir(t.path), id)}
+	if t.home != "" {
+		dirs = append(dirs, filepath.Join(t.home, "file-history", id))
+	}
+	for _, dir := range dirs {
+		filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error { //nolint:errcheck // what can't be read is not there
+			if err == nil && d.Type().IsRegular() {
+				list = append(list, path)
+			}
+			return nil
+		})
+	}
+	return list
+}
+
+// besideOf are the files in which a client keeps what its sessions hold a second time.
+func besideOf(t target) []string {
+	list := besideSession(t)
+	if t.home == "" {
+		return list
+	}
+	if h := all.AtHome(absolute(t.path), t.home); h != nil {
+		list = append(list, h.Lists(t.home)...)
+	}
+	for _, pattern := range []string{"*.sqlite", "*.sqlite-wal", filepath.Join("*", "*.sqlite"), filepath.Join("*", "*.sqlite-wal")} {
+		if found, err := filepath.Glob(filepath.Join(t.home, pattern)); err == nil {
+			list = append(list, found...)
+		}
+	}
+	return list
+}
+
+func absolute(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	return abs
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/inspect"
+	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"
@@ -361,4 +362,132 @@ func below(ctx context.Context, dir string) []target {
 		list = append(list, target{path: dir, err: fmt.Errorf("%s: %w", dir, err)})
 	}
 	return list
+}
+
+// place is what the files of one directory have in common.
+type place struct {
+	dir  string
+	own  bool   // it is hist's own
+	home string // the home that its path names, "" if it names none
+	all  bool   // all sessions of the home were asked for
+
+	lists []string // files in it that may be a client's lists, not sessions
+}
+
+// isHome says whether a directory is an agent's home, or holds all of its live sessions.
+func isHome(dir, home string) bool {
+	if home == "" {
+		return false
+	}
+	abs, err := filepath.Abs(dir)
+	return err == nil && (abs == home || abs == all.LiveSessions(home))
+}
+
+// homeOf returns the agent's home that a path is in, "" if it is in none. It looks for the directories that the agent makes
+// there: in the path itself, in the path with its symbolic links resolved, or in the user's home if those directories are links
+// themselves.
+func homeOf(path string) string {
+	if dir := homeAbove(path); dir != "" {
+		return dir
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return ""
+	}
+	if dir := homeAbove(real); dir != "" {
+		return dir
+	}
+	homes, err := defaultHomes("")
+	if err != nil {
+		return ""
+	}
+	for _, h := range homes {
+		for _, dir := range h.agent.Sessions(h.dir) {
+			if to, err := filepath.EvalSymlinks(dir); err == nil && inside(real, to) {
+				return h.dir
+			}
+		}
+	}
+	return ""
+}
+
+// inside says whether a path is somewhere below a directory.
+func inside(path, dir string) bool {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(dir, abs)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// homeAbove is homeOf, judged by the names in the path only.
+func homeAbove(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return ""
+	}
+	for _, a := range all.Homed() {
+		if dir := a.HomeAbove(abs); dir != "" {
+			return dir
+		}
+	}
+	return ""
+}
+
+// targets is the function targets, for a command that takes all sessions. Files in an agent's home that are not sessions are
+// skipped, which is said in one line; if a user names such a file, it is looked at.
+func (e *env) targets(ctx context.Context, operands []string, only string) ([]target, error) {
+	list, err := targets(ctx, operands, only)
+	if err != nil || len(operands) > 0 {
+		return list, err
+	}
+	var sessions []target
+	var first error
+	strays := int64(0)
+	for _, t := range list {
+		err := stray(ctx, t)
+		if err == nil {
+			sessions = append(sessions, t)
+			continue
+		}
+		if strays++; first == nil {
+			first = err
+		}
+	}
+	if strays == 0 {
+		return list, nil
+	}
+	text := "skipped what is not a session: " + first.Error()
+	if strays > 1 {
+		text += fmt.Sprintf("; and %d more", strays-1)
+	}
+	e.complain(text)
+	if len(sessions) == 0 {
+		homes, err := defaultHomes(only)
+		if err != nil {
+			return nil, err
+		}
+		sessions = append(sessions, noSessions(homes))
+	}
+	return sessions, nil
+}
+
+// stray says why a file found in a home is not a session, nil if it may be one. A file that has a session's name is one,
+// however damaged; so is one that is a part of a session. A directory that can't be read may hold sessions.
+func stray(ctx context.Context, t target) error {
+	if lint.NameOf(t.path, true).Canonical || all.Part(t.path) {
+		return nil
+	}
+	if t.err != nil {
+		if errors.Is(t.err, walk.ErrLoop) || errors.Is(t.err, fs.ErrNotExist) {
+			return t.err
+		}
+		return nil
+	}
+	_, err := timeline.Look(ctx, t.path, timeline.LookOptions{})
+	if errors.Is(err, lint.ErrUnclaimed) || errors.Is(err, source.ErrNotRegular) || errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return nil
 }

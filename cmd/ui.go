@@ -1,9 +1,13 @@
 package cmd
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -170,4 +174,45 @@ func count(n int64, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
+}
+
+// paged writes a text: on a terminal that is too low for it through $PAGER, or less, if that can be run.
+func (e *env) paged(text []byte) error {
+	pager := cmp.Or(os.Getenv("PAGER"), "less")
+	_, height := sizeOf(e.out)
+	if height == 0 || bytes.Count(text, []byte{'\n'}) < height || spoken() {
+		_, err := e.out.Write(text)
+		return err
+	}
+	path, err := exec.LookPath(pager)
+	if err != nil {
+		_, err = e.out.Write(text)
+		return err
+	}
+	c := exec.Command(path)
+	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(text), streamOf(e.out), streamOf(e.err)
+	if c.Env = os.Environ(); os.Getenv("LESS") == "" {
+		c.Env = append(c.Env, "LESS=FRX") // colours, and the text stays on the screen
+	}
+	return c.Run()
+}
+
+// idDigits is how much of an id is shown if there is little room; every command accepts it. The first eight digits encode the
+// time to about a minute, so two threads of a day may share them.
+const idDigits = 13
+
+// short is the beginning of an id, for people to read and type.
+func short(id string) string {
+	if len(id) > idDigits {
+		return id[:idDigits]
+	}
+	return id
+}
+
+// shortOf names a session in a word: by its id, or by its file if the id is not known.
+func shortOf(id, path string) string {
+	if id == "" {
+		return oneLine(filepath.Base(path))
+	}
+	return strings.ToValidUTF8(short(oneLine(strings.ToLower(id))), "")
 }

@@ -8,7 +8,18 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
+
+// freeBytes is how many bytes a user may still write on the disk of a directory; ok is false if that can't be told.
+func freeBytes(dir string) (free int64, ok bool) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return 0, false
+	}
+	return int64(s.Bavail) * int64(s.Bsize), true //nolint:unconvert // their types differ between systems
+}
 
 // inOwnGroup starts a command in a process group of its own, and has the whole group asked to end when the command's context is done.
 // The returned function waits for that for as long as grace, and kills what is left.
