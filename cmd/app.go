@@ -120,13 +120,13 @@ func (e *env) finish(ctx context.Context, err error) int {
 		return ExitOK
 	}
 	code := ExitIO
-	var coded *exitError
+	coded, isCoded := errors.AsType[*exitError](err)
 	switch {
 	case errors.Is(err, syscall.EPIPE):
 		signal.Reset(syscall.SIGPIPE)
 		fmt.Fprintln(e.out) // ends the program as it does others
 		return code
-	case errors.As(err, &coded):
+	case isCoded:
 		code = coded.code
 	case errors.Is(err, context.Canceled):
 		err = errors.New("interrupted; nothing that was under way has been changed")
@@ -228,54 +228,45 @@ func newApp(e *env) *cli.App {
 			return cli.ShowAppHelp(c)
 		},
 	}
-	alike(app.Commands)
-	withFormat(app.Commands)
+	for _, c := range app.Commands {
+		c.HideHelpCommand, c.OnUsageError = true, onUsageError // no command is called "help", or "h": a file may have that name, and there is the flag
+		if names := longNames(c.Flags); slices.Contains(names, "json") && !slices.Contains(names, "format") {
+			withFormat(c)
+		}
+	}
 	return app
 }
 
-// alike sets what all commands have in common. None has the command "help", or "h": a file may have that name, and there is the flag.
-func alike(commands []*cli.Command) {
-	for _, c := range commands {
-		c.HideHelpCommand, c.OnUsageError = true, onUsageError
-	}
-}
-
-// withFormat gives each command that answers with --json the option --format, too: programs ask every command in the same way.
-func withFormat(commands []*cli.Command) {
-	for _, c := range commands {
-		names := longNames(c.Flags)
-		if !slices.Contains(names, "json") || slices.Contains(names, "format") {
-			continue
-		}
-		c.Flags = append(c.Flags, &cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the answer: text, or json, which is --json"})
-		c.Before = func(c *cli.Context) error {
-			switch f := c.String("format"); f {
-			case "text":
-				return nil
-			case "json":
-				return c.Set("json", "true")
-			default:
-				return usage("--format is %q; it takes text or json", f)
-			}
+// withFormat gives a command that answers with --json the option --format, too: programs ask every command in the same way.
+func withFormat(c *cli.Command) {
+	c.Flags = append(c.Flags, &cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the answer: text, or json, which is --json"})
+	c.Before = func(c *cli.Context) error {
+		switch f := c.String("format"); f {
+		case "text":
+			return nil
+		case "json":
+			return c.Set("json", "true")
+		default:
+			return usage("--format is %q; it takes text or json", f)
 		}
 	}
 }
 
 func onUsageError(c *cli.Context, err error, _ bool) error {
 	name := c.App.Name
-	if c.Command != nil && c.Command.Name != "" && c.Command.Name != name {
-		name += " " + c.Command.Name
+	var flags []cli.Flag
+	if c.Command != nil {
+		flags = c.Command.Flags
+		if c.Command.Name != "" && c.Command.Name != name {
+			name += " " + c.Command.Name
+		}
 	}
 	if flag, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
-		var known []string
-		if c.Command != nil {
-			known = longNames(c.Command.Flags)
-		}
-		return usage("there is no option %q%s", flag, meantOr(strings.TrimLeft(flag, "-"), known, "; see "+name+" --help"))
+		return usage("there is no option %q%s", flag, meantOr(strings.TrimLeft(flag, "-"), longNames(flags), "; see "+name+" --help"))
 	}
 	if m := invalidValue.FindStringSubmatch(err.Error()); m != nil {
 		takes := "a whole number"
-		if c.Command != nil && slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { _, ok := f.(*cli.DurationFlag); return ok && f.Names()[0] == m[2] }) {
+		if slices.ContainsFunc(flags, func(f cli.Flag) bool { _, ok := f.(*cli.DurationFlag); return ok && f.Names()[0] == m[2] }) {
 			takes = "a time such as 500ms, 2s or 1m"
 		}
 		return usage("--%s is %s; it takes %s", m[2], m[1], takes)

@@ -40,18 +40,18 @@ func (e *env) bundle(c *cli.Context, file string) error {
 			return asInUse(err)
 		}
 	}
-	lists := map[string][]byte{}
+	threads, lists := mapped(p.Sessions, func(s repair.Bundled) string { return s.Thread }), map[string][]byte{}
 	for _, path := range p.agent.Lists(p.home) {
 		data, err := os.ReadFile(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if lines := repair.LinesAbout(data, p.threads()); len(lines) > 0 {
+		if lines := repair.LinesAbout(data, threads); len(lines) > 0 {
 			rel := filepath.ToSlash(strings.TrimPrefix(path, p.home+string(filepath.Separator)))
 			p.Lists, lists[rel] = append(p.Lists, rel), lines
 		}
 	}
-	what := fmt.Sprintf("%s, and %s beside them", count(int64(len(p.Sessions)), "session", "sessions"), count(int64(len(p.Files)+len(p.Lists)), "file", "files"))
+	what := fmt.Sprintf("%s, and %s beside them", count(len(p.Sessions), "session", "sessions"), count(len(p.Files)+len(p.Lists), "file", "files"))
 	if c.Bool("dry-run") {
 		fmt.Fprintf(e.out, "%s: would hold %s\n  nothing was written (dry run)\n", oneLine(file), what)
 		return nil
@@ -75,13 +75,6 @@ type packing struct {
 	home  string
 }
 
-func (p *packing) threads() (ids []string) {
-	for _, s := range p.Sessions {
-		ids = append(ids, s.Thread)
-	}
-	return ids
-}
-
 // add adds a session, what lies beside it, and the sessions that it goes on from.
 func (p *packing) add(t target) error {
 	s, err := p.readSession(p.c, t, true)
@@ -96,8 +89,8 @@ func (p *packing) add(t target) error {
 		return usage("a bundle holds the sessions of one home; make one for each")
 	}
 	p.agent, p.home, p.Agent = a, absolute(t.home), a.Name
-	if busy, err := all.InUse(absolute(t.path), t.home, s.Info.ID); err != nil || busy != nil {
-		return fmt.Errorf("%s: %w", t.path, cmp.Or[error](err, busy))
+	if err := unused(t, s.Info.ID); err != nil {
+		return err
 	}
 	if err := p.session(t.path, false); err != nil {
 		return err
@@ -332,9 +325,8 @@ func (u *unpacking) joined(job repair.Job, there string) (repair.Job, error) {
 	if err != nil {
 		return job, err
 	}
-	name := lint.NameOf(there, true)
-	if busy, err := all.InUse(there, u.home, name.ThreadID); err != nil || busy != nil {
-		return job, fmt.Errorf("%s: %w", there, cmp.Or[error](err, busy))
+	if err := unused(target{path: there, home: u.home}, lint.NameOf(there, true).ThreadID); err != nil {
+		return job, err
 	}
 	job.Path, job.Mode, job.Stream, job.Output = there, repair.InPlace, nil, ""
 	job.Operation = operation{name: "join", plan: func(s *surgery.Session, _ surgery.Surgeon) (*surgery.Plan, error) {

@@ -30,7 +30,7 @@ func (e *env) cache(c *cli.Context) error {
 			fmt.Fprintf(e.out, "%s: the cache is empty\n", oneLine(s.Dir))
 			return nil
 		}
-		fmt.Fprintf(e.out, "%s: %s in %s, with what this version of hist found in %s\n", oneLine(s.Dir), bytesOf(s.Bytes), count(int64(s.Files), "file", "files"), count(int64(s.Own), "session", "sessions"))
+		fmt.Fprintf(e.out, "%s: %s in %s, with what this version of hist found in %s\n", oneLine(s.Dir), bytesOf(s.Bytes), count(s.Files, "file", "files"), count(s.Own, "session", "sessions"))
 		return nil
 	case what == "clean":
 		bytes, err := inspect.CleanCache()

@@ -67,11 +67,7 @@ type completedFlag struct {
 
 // Dashed are the flags with their dashes.
 func (c completedCommand) Dashed() string {
-	var list []string
-	for _, f := range c.Flags {
-		list = append(list, "--"+f.Name)
-	}
-	return strings.Join(list, " ")
+	return strings.Join(mapped(c.Flags, func(f completedFlag) string { return "--" + f.Name }), " ")
 }
 
 // completed lists the commands with their flags.
@@ -203,7 +199,7 @@ func offerRuns(w io.Writer, begin string) {
 	list, _ := runs.List()
 	for i := range list {
 		if m := &list[i]; strings.HasPrefix(m.Run, begin) {
-			fmt.Fprintf(w, "%s\t%s  %s, %s\n", m.Run, age(time.Since(m.Started)), count(int64(len(m.Files)), "session", "sessions"), m.State())
+			fmt.Fprintf(w, "%s\t%s  %s, %s\n", m.Run, age(time.Since(m.Started)), count(len(m.Files), "session", "sessions"), m.State())
 		}
 	}
 }

@@ -105,11 +105,7 @@ func loadConfig(c *cli.Context) (*config, error) {
 // configPaths are the places where a config file may lie, nearest first; dir may be "".
 func configPaths(dir string) []string {
 	var paths []string
-	if dir != "" {
-		paths = append(paths, filepath.Join(dir, configName))
-	}
-	for dir != "" && dir != filepath.Dir(dir) {
-		dir = filepath.Dir(dir)
+	for below := ""; dir != below; below, dir = dir, filepath.Dir(dir) {
 		paths = append(paths, filepath.Join(dir, configName))
 	}
 	if own, err := disk.ConfigDir(); err == nil {
@@ -128,7 +124,7 @@ func readConfig(path string) (*config, error) {
 	if conf.dir, err = filepath.Abs(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
-	if err := toml.NewDecoder(strings.NewReader(string(text))).DisallowUnknownFields().Decode(conf); err != nil {
+	if err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(conf); err != nil {
 		return nil, configError(path, err)
 	}
 	return conf, conf.check(text)
@@ -170,10 +166,7 @@ func wrongConfig(format string, args ...any) error {
 
 // configError names the place of an error in a config file, and what may have been meant.
 func configError(path string, err error) error {
-	var unknown *toml.StrictMissingError
-	var wrong *toml.DecodeError
-	switch {
-	case errors.As(err, &unknown):
+	if unknown, ok := errors.AsType[*toml.StrictMissingError](err); ok {
 		first := &unknown.Errors[0]
 		line, _ := first.Position()
 		key := first.Key()
@@ -185,7 +178,8 @@ func configError(path string, err error) error {
 				return wrongConfig("%s:%d: there is no key %q%s", path, line, strings.Join(key[:n+1], "."), meantOr(key[n], known, itTakes(known)))
 			}
 		}
-	case errors.As(err, &wrong):
+	}
+	if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
 		line, _ := wrong.Position()
 		return wrongConfig("%s:%d: %s", path, line, inWords(wrong.Error()))
 	}
@@ -233,13 +227,7 @@ func keysBeside(key toml.Key) []string {
 	return names
 }
 
-func ruleNames() []string {
-	var names []string
-	for _, r := range lint.Rules {
-		names = append(names, r.Name)
-	}
-	return names
-}
+func ruleNames() []string { return mapped(lint.Rules, func(r *lint.Rule) string { return r.Name }) }
 
 // ignored says which findings are left out: those that match all of its keys.
 type ignored struct {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -56,10 +58,10 @@ func usage(format string, args ...any) error {
 type exitMeaning struct {
 	code  int
 	means string
-	one   string // empty: in general
-	words map[string]string
-	only  bool   // only the commands in words use the code
-	never string // the command that never ends with the code
+	one   string            // empty: in general
+	words map[string]string // by the commands that they are about; "": those in general
+	only  bool              // only the commands in words use the code
+	never string            // the command that never ends with the code
 }
 
 var exitMeanings = []exitMeaning{
@@ -71,35 +73,20 @@ var exitMeanings = []exitMeaning{
 		"show":       "done, whatever was found",
 	}},
 	{code: ExitFindings, means: "findings at or above the threshold (lint), something left unrepaired (repair), a session that can't be resumed as it is (pre-resume), or must be repaired first (operations)", only: true, words: map[string]string{
-		"doctor":     "a session loses something, or worse",
-		"lint":       "findings at or above the threshold",
-		"repair":     "something is left unrepaired",
-		"pre-resume": "the session can't be resumed as it is",
-		"resume":     "the session can't be resumed as it is; otherwise the client's own code",
-		"shim":       "PATH leads to no shim (status)",
-		"slim":       repairFirst,
-		"join":       repairFirst,
-		"handoff":    repairFirst,
-		"move":       repairFirst,
-		"redact":     repairFirst,
-		"fork":       repairFirst,
-		"cut":        repairFirst,
+		"doctor":                                 "a session loses something, or worse",
+		"lint":                                   "findings at or above the threshold",
+		"repair":                                 "something is left unrepaired",
+		"pre-resume":                             "the session can't be resumed as it is",
+		"resume":                                 "the session can't be resumed as it is; otherwise the client's own code",
+		"shim":                                   "PATH leads to no shim (status)",
+		"slim join handoff move redact fork cut": "the session must be repaired first",
 	}},
 	{code: ExitUsage, means: "the command line, or the config, is wrong"},
 	{code: ExitIO, means: "something could not be read or written (the rest was done), or there was nothing to look at", words: map[string]string{
 		"undo": "something could not be read or written, or the undo was refused for another reason than a session in use",
 	}},
 	{code: ExitInUse, means: "refused: the session is in use", only: true, words: map[string]string{
-		"repair":     "",
-		"slim":       "",
-		"join":       "",
-		"move":       "",
-		"redact":     "",
-		"fork":       "",
-		"cut":        "",
-		"undo":       "",
-		"pre-resume": "",
-		"resume":     "",
+		"repair slim join move redact fork cut undo pre-resume resume": "",
 	}},
 	{code: ExitInterrupted, means: "interrupted by Ctrl-C; 143 by SIGTERM, 129 by a hang-up"},
 }
@@ -107,7 +94,12 @@ var exitMeanings = []exitMeaning{
 // exitStatus lists what the exit codes of a command mean, as rows of a help page; with "", those of all commands.
 func exitStatus(command string) (rows [][2]string) {
 	for _, m := range exitMeanings {
-		words, own := m.words[command]
+		words, own := "", false
+		for commands, of := range m.words {
+			if slices.Contains(strings.Fields(commands), command) {
+				words, own = of, true
+			}
+		}
 		switch {
 		case command == "":
 			rows = append(rows, [2]string{fmt.Sprint(m.code), m.means})
@@ -117,6 +109,3 @@ func exitStatus(command string) (rows [][2]string) {
 	}
 	return rows
 }
-
-// repairFirst is what ExitFindings means of a command that works on sound sessions only.
-const repairFirst = "the session must be repaired first"

@@ -105,11 +105,11 @@ func (e *env) readSession(c *cli.Context, t target, sound bool) (*surgery.Sessio
 	}
 	s, err := repair.ReadSession(c.Context, src, opts, t.home, sound)
 	if code := codeOfOperation(err); code != 0 {
-		_, err = e.unsound(c.Context, t.path, err)
+		_, err = unsound(c.Context, t.path, err)
 		return nil, &exitError{code, err}
 	}
 	if err == nil && s.Damaged != nil {
-		_, s.Damaged = e.unsound(c.Context, t.path, s.Damaged)
+		_, s.Damaged = unsound(c.Context, t.path, s.Damaged)
 	}
 	return s, err
 }

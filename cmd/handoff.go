@@ -71,7 +71,7 @@ func (e *env) handoff(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(e.out, folded(fmt.Sprintf("%s told to %s: %s", count(int64(len(h.Steps)), "item", "items"), to.Title, told), widthOf(e.out), 2))
+	fmt.Fprintln(e.out, folded(fmt.Sprintf("%s told to %s: %s", count(len(h.Steps), "item", "items"), to.Title, told), widthOf(e.out), 2))
 	for _, l := range h.Lost {
 		fmt.Fprintln(e.out, folded("  left behind: "+l, widthOf(e.out), 4))
 	}

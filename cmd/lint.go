@@ -222,7 +222,7 @@ func (l *lintRun) show(r linted) error {
 		return r.err
 	}
 	if r.err != nil {
-		if beside := new(inspect.BesideError); !errors.As(r.err, &beside) || !l.told[r.err.Error()] {
+		if _, beside := errors.AsType[*inspect.BesideError](r.err); !beside || !l.told[r.err.Error()] {
 			l.unread = true
 			l.env.report(r.err)
 			l.told[r.err.Error()] = true

@@ -134,6 +134,15 @@ func worstFirst(found []lint.Finding) []*lint.Finding {
 	return list
 }
 
+// worstOf is the worst impact among findings, that of notes if there are none.
+func worstOf(found []lint.Finding) lint.Impact {
+	worst := lint.Notes
+	for i := range found {
+		worst = max(worst, found[i].Impact)
+	}
+	return worst
+}
+
 // canMend counts a finding of a session that can be repaired at all.
 func (p *textPrinter) canMend(f *lint.Finding) {
 	switch {

@@ -92,11 +92,8 @@ func (t *listTable) healthOf(s *timeline.Glance) string {
 		return "?"
 	}
 	t.filter.narrow(r)
-	worst := lint.Notes
-	for i := range r.result.Findings {
-		worst = max(worst, r.result.Findings[i].Impact)
-	}
 	s.Hinder(r.result.Findings)
+	worst := worstOf(r.result.Findings)
 	if worst == lint.Notes {
 		return "ok"
 	}
@@ -143,16 +140,18 @@ func (t *listTable) threads(list []*timeline.Glance) []*timeline.Glance {
 func threadKey(s *timeline.Glance) string { return s.Agent.Name + " " + strings.ToLower(s.Thread) }
 
 // repaired is the thread that is a session's repaired copy, "" if there is none.
-func (t *listTable) repaired(s *timeline.Glance) string { return copyOf(t.ctx, t.copies, s.Path) }
+func (t *listTable) repaired(s *timeline.Glance) string {
+	return copyOf(t.ctx, t.copies, s.Path).Thread
+}
 
-// copyOf is the thread that is the repaired copy of the session in a file, "" if there is none.
-func copyOf(ctx context.Context, known *inspect.Copies, path string) string {
+// copyOf is the repaired copy of the session in a file, if there is one.
+func copyOf(ctx context.Context, known *inspect.Copies, path string) inspect.Copy {
 	src, err := source.Open(path)
 	if err != nil {
-		return ""
+		return inspect.Copy{}
 	}
 	defer src.Close()
-	return known.Of(ctx, src.Real, src.Info.Size()).Thread
+	return known.Of(ctx, src.Real, src.Info.Size())
 }
 
 // row is a session as it is listed.
@@ -187,9 +186,8 @@ func (t *listTable) healths(list []*timeline.Glance) []string {
 // rows are the sessions as they are listed, in their order.
 func (t *listTable) rows(list []*timeline.Glance, now time.Time) []row {
 	rows := make([]row, len(list))
-	healths := t.healths(list)
-	for i, s := range list {
-		rows[i] = t.row(s, healths[i], now)
+	for i, health := range t.healths(list) {
+		rows[i] = t.row(list[i], health, now)
 	}
 	return rows
 }

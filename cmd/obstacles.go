@@ -89,7 +89,7 @@ func leftIn(dir string) obstacle {
 	if len(list) == 0 {
 		return obstacle{}
 	}
-	text := fmt.Sprintf("%s: clients that were killed left %s that say they run, and another process may get their number", tilde(dir), count(int64(len(list)), "file", "files"))
+	text := fmt.Sprintf("%s: clients that were killed left %s that say they run, and another process may get their number", tilde(dir), count(len(list), "file", "files"))
 	if len(list) > mostNamed {
 		text += fmt.Sprintf("; the first %d", mostNamed)
 	}
@@ -102,7 +102,7 @@ func strayed(ctx context.Context, dir string) obstacle {
 	if err != nil || n == 0 { // what is wrong with the list is a finding
 		return obstacle{}
 	}
-	return obstacle{fmt.Sprintf("%s: its client looks for %s where this home was before", tilde(dir), count(int64(n), "session", "sessions")), []string{"hist", "move", "--home", dir}}
+	return obstacle{fmt.Sprintf("%s: its client looks for %s where this home was before", tilde(dir), count(n, "session", "sessions")), []string{"hist", "move", "--home", dir}}
 }
 
 // goneOf says which directories are gone in which sessions work, where they ended; those of most sessions are named. worksIn are the

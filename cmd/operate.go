@@ -13,7 +13,6 @@ import (
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/runs"
-	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/surgery"
 	"github.com/hist-cli/hist/lint"
 	"github.com/hist-cli/hist/repair"
@@ -78,7 +77,11 @@ func (e *env) operate(c *cli.Context, op operation) error {
 	}
 	if len(operands) == 0 {
 		if list = op.pick(list); len(list) == 0 {
-			fmt.Fprintln(e.out, r.none())
+			none := "no session is that old"
+			if op.move != nil {
+				none = "no session works in " + op.move.From
+			}
+			fmt.Fprintln(e.out, none)
 			if r.beside == nil {
 				return nil
 			}
@@ -97,14 +100,6 @@ func (e *env) operate(c *cli.Context, op operation) error {
 		return err
 	}
 	return r.exit()
-}
-
-// none says that no session of the home is meant.
-func (r *repairRun) none() string {
-	if r.move != nil {
-		return "no session works in " + r.move.From
-	}
-	return "no session is that old"
 }
 
 // on is the operation as package repair takes it.
@@ -141,16 +136,11 @@ func codeOfOperation(err error) int {
 }
 
 // unsound is the error about a session that must be repaired first. Where that was done, it names the copy: that one takes operations.
-func (e *env) unsound(ctx context.Context, path string, err error) (copied string, _ error) {
+func unsound(ctx context.Context, path string, err error) (copied string, _ error) {
 	if !errors.Is(err, repair.ErrUnsound) {
 		return "", err
 	}
-	src, oerr := source.Open(path)
-	if oerr != nil {
-		return "", err
-	}
-	defer src.Close()
-	c := inspect.NewCopies().Of(ctx, src.Real, src.Info.Size())
+	c := copyOf(ctx, inspect.NewCopies(), path)
 	if c.Thread == "" || c.InPart {
 		return "", err
 	}

@@ -103,7 +103,7 @@ func (p *preRun) run() error {
 	if c.Bool("exec") && (answer.OK() || c.Bool("force")) {
 		return p.exec(answer)
 	}
-	if p.c.Bool("card") && all.Asking(answer.Thread) {
+	if c.Bool("card") && all.Asking(answer.Thread) {
 		return nil // the agent asked for its own card: there is nothing to decide, and it knows that its session is in use
 	}
 	p.keep()
@@ -219,7 +219,7 @@ func (p *preRun) readError(path string) error {
 	ctx, cancel := limited(p.c.Context, p.c.Duration("timeout")/2)
 	defer cancel()
 	began := time.Now()
-	text, err := io.ReadAll(io.LimitReader(p.env.fileOrInput(ctx, path), maxError))
+	text, err := p.env.errorText(ctx, path)
 	p.waited = time.Since(began)
 	if errors.Is(err, context.DeadlineExceeded) {
 		p.env.complain(fmt.Sprintf("--error-file %s: the time ran out before its end; only what came until then is looked at", oneLine(path)))
@@ -228,8 +228,14 @@ func (p *preRun) readError(path string) error {
 	if err != nil {
 		return fmt.Errorf("--error-file %s: %w", path, disk.Cause(err))
 	}
-	p.failure = string(text)
+	p.failure = text
 	return nil
+}
+
+// errorText is the text of an error in a file, or in standard input for "-": what of it came before an error of reading it.
+func (e *env) errorText(ctx context.Context, path string) (string, error) {
+	text, err := io.ReadAll(io.LimitReader(e.fileOrInput(ctx, path), maxError))
+	return string(text), err
 }
 
 // limited is a context that ends after d; 0 is no limit.

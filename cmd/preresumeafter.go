@@ -140,7 +140,7 @@ func (p *preRun) repairInPlace(t target) (string, error) {
 // the one that resumes the session, in the directory from which the client finds it.
 func (p *preRun) exec(a *preresume.Answer) error {
 	own := len(p.command) == 0
-	if len(p.command) == 0 {
+	if own {
 		p.command = a.Resume
 	}
 	if len(p.command) == 0 {
@@ -158,6 +158,7 @@ func (p *preRun) exec(a *preresume.Answer) error {
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, streamOf(p.env.out), streamOf(p.env.err)
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, endings()...)
+	defer close(signals)
 	defer signal.Stop(signals)
 	if err := c.Start(); err != nil {
 		if errors.Is(err, exec.ErrNotFound) {
@@ -165,21 +166,15 @@ func (p *preRun) exec(a *preresume.Answer) error {
 		}
 		return fmt.Errorf("running %s: %w", p.command[0], err)
 	}
-	done := make(chan error, 1)
-	go func() { done <- c.Wait() }()
-	var err error
-	for running := true; running; {
-		select {
-		case s := <-signals:
+	go func() {
+		for s := range signals {
 			if s != os.Interrupt { // the terminal has sent this one to both
 				c.Process.Signal(s) //nolint:errcheck // the command may have ended meanwhile
 			}
-		case err = <-done:
-			running = false
 		}
-	}
-	var failed *exec.ExitError
-	if err != nil && !errors.As(err, &failed) {
+	}()
+	err := c.Wait()
+	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
 		return fmt.Errorf("running %s: %w", p.command[0], err)
 	}
 	code := c.ProcessState.ExitCode()

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -56,8 +57,10 @@ func (e *env) brief(a *preresume.Answer) {
 
 // words prints the answer for people: per line, a name and a value.
 func words(w *bufio.Writer, a *preresume.Answer, width int) {
-	line := func(name, format string, args ...any) {
-		fmt.Fprintln(w, folded(fmt.Sprintf("  %-15s %s", name, oneLine(fmt.Sprintf(format, args...))), width, 18))
+	line := func(name, text string) { // nothing if there is no text
+		if text != "" {
+			fmt.Fprintln(w, folded(fmt.Sprintf("  %-15s %s", name, oneLine(text)), width, 18))
+		}
 	}
 	command := func(name, text string) { fmt.Fprintf(w, "  %-15s %s\n", name, oneLine(text)) } // whole, to be pasted
 	fmt.Fprintf(w, "%s: %s\n", a.Verdict, oneLine(a.Reason))
@@ -119,88 +122,66 @@ func fromHere(dir string, command []string) string {
 }
 
 // sessionWords describe the session and its last turn.
-func sessionWords(a *preresume.Answer, line func(name, format string, args ...any)) {
-	if a.Thread != "" {
-		line("thread", "%s", a.Thread)
+func sessionWords(a *preresume.Answer, line func(name, text string)) {
+	line("thread", a.Thread)
+	line("file", a.Path)
+	if a.Path != "" && a.Turn != nil { // otherwise nothing was read of it
+		line("size", bytesOf(a.Size))
 	}
-	if a.Path != "" {
-		line("file", "%s", a.Path)
-		if a.Turn != nil { // otherwise nothing was read of it
-			line("size", "%s", bytesOf(a.Size))
-		}
-	}
-	if a.CWD != "" {
-		line("directory", "%s", a.CWD)
-	}
-	if a.Version != "" {
-		line("client", "%s", clientWords(a))
-	}
+	line("directory", a.CWD)
+	line("client", clientWords(a))
 	if a.Turn != nil {
-		line("last turn", "%s", turnWords(a.Turn))
+		line("last turn", turnWords(a.Turn))
 	}
 	if q := a.Prompt; q != nil && q.Present {
 		answered := "not answered"
 		if q.Answered {
 			answered = "answered"
 		}
-		line("last prompt", "%d characters, %s", q.Chars, answered)
-		if q.Text != "" {
-			line("", "%s", q.Text)
-		}
+		line("last prompt", fmt.Sprintf("%d characters, %s", q.Chars, answered))
+		line("", q.Text)
 	}
 }
 
 // troubleWords say what prevents the resume, what was done about it, and which other threads are involved.
-func troubleWords(a *preresume.Answer, line func(name, format string, args ...any)) {
-	if a.Warning != "" {
-		line("warning", "%s", a.Warning)
-	}
+func troubleWords(a *preresume.Answer, line func(name, text string)) {
+	line("warning", a.Warning)
 	if h := a.Holder; h != nil && h.PID != 0 {
-		line("open in", "process %d %s since %s", h.PID, orUnknown(h.Command), orUnknown(localStamp(h.Started)))
+		line("open in", fmt.Sprintf("process %d %s since %s", h.PID, orUnknown(h.Command), orUnknown(localStamp(h.Started))))
 	}
 	damageWords(a, line)
 	if c := a.Counts; c.Blocks+c.Loses+c.Rejects+c.Shows > len(a.Findings) {
-		line("finding", "only the first %d are shown: hist lint names all", len(a.Findings))
+		line("finding", fmt.Sprintf("only the first %d are shown: hist lint names all", len(a.Findings)))
 	}
-	if len(a.Unknown) > 0 {
-		var calls []string
-		for _, c := range a.Unknown {
-			calls = append(calls, c.Tool+" "+c.ID)
-		}
-		line("effects unknown", "%s", strings.Join(calls, ", "))
-	}
+	line("effects unknown", strings.Join(mapped(a.Unknown, func(c preresume.Call) string { return c.Tool + " " + c.ID }), ", "))
 	for _, r := range a.Related {
-		line(strings.ReplaceAll(r.Relation, "_", " "), "%s", strings.TrimSpace(r.Thread+"  "+format.Command(r.Resume...)))
+		line(strings.ReplaceAll(r.Relation, "_", " "), strings.TrimSpace(r.Thread+"  "+format.Command(r.Resume...)))
 	}
 	if l := a.Replaceable; l != nil && l.Thread != a.Thread {
-		line("left behind", "%s (%s)  %s", l.Thread, l.State, format.Command(l.Resume...))
+		line("left behind", fmt.Sprintf("%s (%s)  %s", l.Thread, l.State, format.Command(l.Resume...)))
 	}
 	if a.Error != nil {
 		meaning := a.Error.Meaning
 		if a.Error.Rule != "" {
 			meaning += " [" + a.Error.Rule + "]"
 		}
-		line("the error", "%s", meaning)
+		line("the error", meaning)
 		for _, other := range a.Error.Others {
-			line("it also says", "%s", other)
+			line("it also says", other)
 		}
 		if a.Next != preresume.RepairThenResume { // which the next command is
-			line("what to do", "%s", a.Error.Next(repairOperand(a)))
+			line("what to do", a.Error.Next(repairOperand(a)))
 		}
 	}
 	if a.Repaired {
-		line("repaired", "undo with hist undo %s", a.Run)
+		line("repaired", "undo with hist undo "+a.Run)
 	}
-	if a.RepairError != "" {
-		line("not repaired", "%s", a.RepairError)
-	}
-	if a.NotRead != "" {
-		line("not read", "%s", a.NotRead)
-	}
+	line("not repaired", a.RepairError)
+	line("not read", a.NotRead)
 }
 
 // damageWords are the findings, the worst first; what is said often is said once, with how often.
-func damageWords(a *preresume.Answer, line func(name, format string, args ...any)) {
+func damageWords(a *preresume.Answer, line func(name, text string)) {
 	said := map[preresume.Damage]int64{} // how often each thing is said, wherever it stands
 	alike := func(f preresume.Damage) preresume.Damage {
 		return preresume.Damage{Rule: f.Rule, Impact: f.Impact, Message: f.Message}
@@ -222,7 +203,7 @@ func damageWords(a *preresume.Answer, line func(name, format string, args ...any
 			if f.Line > 0 {
 				at = fmt.Sprintf(", line %d", f.Line)
 			}
-			line("finding", "%s%s: %s [%s]", f.Impact, at, f.Message, f.Rule)
+			line("finding", fmt.Sprintf("%s%s: %s [%s]", f.Impact, at, f.Message, f.Rule))
 		}
 	}
 }
@@ -255,9 +236,12 @@ func resumeOf(ctx context.Context, path string, command []string) string {
 	return fromHere(s.CWD, command)
 }
 
-// clientWords are the client's version, the form of its history, its model and its provider, as far as they are known.
+// clientWords are the client's version, the form of its history, its model and its provider, as far as they are known; "" without a version.
 func clientWords(a *preresume.Answer) string {
 	text := a.Version
+	if text == "" {
+		return ""
+	}
 	if a.Mode != "" {
 		text += ", " + a.Mode
 	}
@@ -270,12 +254,7 @@ func clientWords(a *preresume.Answer) string {
 	return text
 }
 
-func orUnknown(s string) string {
-	if s == "" {
-		return "unknown"
-	}
-	return s
-}
+func orUnknown(s string) string { return cmp.Or(s, "unknown") }
 
 // localStamp is a time of an answer as people here read it.
 func localStamp(stamp string) string {

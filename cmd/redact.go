@@ -115,7 +115,7 @@ func (e *env) listSecrets(c *cli.Context, opts surgery.RedactOptions) error {
 	for _, h := range r.Hits {
 		fmt.Fprintf(e.out, "%s: %s in %s\n", h.Pos, h.Kind, cmp.Or(h.Path, "the record"))
 	}
-	fmt.Fprintf(e.out, "%s in %s\n", count(int64(len(r.Secrets)), "secret", "secrets"), count(int64(len(r.Hits)), "place", "places"))
+	fmt.Fprintf(e.out, "%s in %s\n", count(len(r.Secrets), "secret", "secrets"), count(len(r.Hits), "place", "places"))
 	return nil
 }
 
@@ -132,18 +132,9 @@ func (e *env) otherHolders(c *cli.Context, found map[string]string) {
 			continue
 		}
 		if n := surgery.HeldBy(data, secrets); n > 0 {
-			fmt.Fprintf(e.err, "hist: %s holds %s of these, too; it was left as it is\n", oneLine(s.Path), count(int64(n), "secret", "secrets"))
+			fmt.Fprintf(e.err, "hist: %s holds %s of these, too; it was left as it is\n", oneLine(s.Path), count(n, "secret", "secrets"))
 		}
 	}
-}
-
-// named are the sessions that the command line names.
-func (e *env) named(c *cli.Context) ([]target, error) {
-	operands, err := operandsOf(c)
-	if err != nil {
-		return nil, err
-	}
-	return e.targets(c.Context, operands, c.String("agent"))
 }
 
 // storesOf are the files beside some sessions, each once.
@@ -180,8 +171,8 @@ func (e *env) secretsOf(c *cli.Context, opts *surgery.RedactOptions) ([]target, 
 		if err != nil {
 			return nil, err
 		}
-		if busy, err := all.InUse(absolute(t.path), t.home, s.Info.ID); err != nil || busy != nil {
-			return nil, &exitError{ExitInUse, fmt.Errorf("%s: %w", t.path, cmp.Or[error](err, busy))}
+		if err := unused(t, s.Info.ID); err != nil {
+			return nil, &exitError{ExitInUse, err}
 		}
 		r, err := surgery.Redact(s, all.Surgeon(s.Agent), *opts)
 		if err != nil {
@@ -282,12 +273,4 @@ func besideOf(t target) []string {
 		}
 	}
 	return list
-}
-
-func absolute(path string) string {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return path
-	}
-	return abs
 }

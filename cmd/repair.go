@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,11 +133,10 @@ func (e *env) repair(c *cli.Context) error {
 func (r *repairRun) readError(ctx context.Context) error {
 	r.said = r.c.String("error")
 	if path := r.c.String("error-file"); path != "" {
-		text, err := io.ReadAll(io.LimitReader(r.env.fileOrInput(ctx, path), maxError))
-		if err != nil {
+		var err error
+		if r.said, err = r.env.errorText(ctx, path); err != nil {
 			return fmt.Errorf("--error-file %s: %w", path, disk.Cause(err))
 		}
-		r.said = string(text)
 	}
 	if r.said != "" && preresume.Explain(r.said) == nil {
 		r.env.complain("note: " + preresume.UnknownError)
@@ -261,17 +259,24 @@ func (r *repairRun) into(operands []string) error {
 // page checks, before anything is repaired, whether the page for a browser can be written.
 func (r *repairRun) page() error {
 	page := r.c.String("html")
-	if page == "-" {
+	switch page {
+	case "":
+		return nil
+	case "-":
 		return usage("--html names no file")
 	}
-	if err := vacantPage(page); err != nil {
-		return err
+	for _, path := range []string{page, timelinesOf(page)} {
+		if _, err := os.Lstat(path); err == nil {
+			return fmt.Errorf("%s: %w; give --html another name", path, publish.ErrExists)
+		}
 	}
-	if page == "" || r.wanted() != repair.ToFile {
+	if !disk.IsDir(filepath.Dir(page)) {
+		return fmt.Errorf("--html %s: no such directory", page)
+	}
+	if r.wanted() != repair.ToFile {
 		return nil
 	}
-	output := r.c.String("output")
-	same, err := publish.SameFile(page, output)
+	same, err := publish.SameFile(page, r.c.String("output"))
 	if err == nil && same {
 		err = usage("--html and --output both name %s", page)
 	}
@@ -284,22 +289,6 @@ func (r *repairRun) wanted() repair.Mode {
 		return r.instead
 	}
 	return r.mode
-}
-
-// vacantPage checks, before anything is repaired, that a page's file does not exist and can be written.
-func vacantPage(path string) error {
-	if path == "" {
-		return nil
-	}
-	for _, path := range []string{path, timelinesOf(path)} {
-		if _, err := os.Lstat(path); err == nil {
-			return fmt.Errorf("%s: %w; give --html another name", path, publish.ErrExists)
-		}
-	}
-	if !disk.IsDir(filepath.Dir(path)) {
-		return fmt.Errorf("--html %s: no such directory", path)
-	}
-	return nil
 }
 
 // one repairs one session. An error is reported and counted; only an interruption ends the whole run.
@@ -329,7 +318,7 @@ func (r *repairRun) one(ctx context.Context, t target) error {
 		}
 	case codeOfOperation(err) != 0:
 		code, copied := codeOfOperation(err), ""
-		if copied, err = r.env.unsound(ctx, t.path, err); copied != "" && r.c.Bool("all") {
+		if copied, err = unsound(ctx, t.path, err); copied != "" && r.c.Bool("all") {
 			r.env.complain(fmt.Sprintf("note: %s stays as it is, because it was repaired as %s", t.path, copied))
 			return nil
 		}
@@ -347,24 +336,16 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 	if t.err != nil {
 		return nil, t.err
 	}
-	var src *source.Source
-	var err error
-	if t.path == "-" {
-		src, err = source.Stdin(r.env.in, "")
-	} else {
-		src, err = source.Open(t.path)
-	}
+	src, err := r.env.open(t.path)
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
 	defer r.bar.begin(src)()
 	opts := inspect.AtRest(src, t.home, r.by)
-	opts.StripEncrypted = r.c.Bool("strip-encrypted")
-	opts.Branch, opts.ChainParallel = r.c.String("branch"), r.c.Bool("chain-parallel")
-	opts.Kept = r.kept
-	opts.Error = r.said
-	opts.KeepOrphans, opts.Provider = r.c.Bool("keep-orphans"), r.c.String("provider")
+	opts.Kept, opts.Error = r.kept, r.said
+	opts.Branch, opts.Provider = r.c.String("branch"), r.c.String("provider")
+	opts.StripEncrypted, opts.KeepOrphans, opts.ChainParallel = r.c.Bool("strip-encrypted"), r.c.Bool("keep-orphans"), r.c.Bool("chain-parallel")
 	if src.Real != "" {
 		busy, err := all.InUse(src.Real, t.home, opts.Name.ThreadID)
 		writes := r.mode != repair.DryRun || r.instead == repair.InPlace // a copy of a session that is being written would end in the middle of a record
@@ -448,7 +429,7 @@ func (r *repairRun) agreed(ctx context.Context, list []target) ([]target, error)
 		}
 		damaged = append(damaged, t)
 		if len(damaged) <= maxPreviewed {
-			fmt.Fprintf(r.env.err, "  %s  %s\n", shortOf(rep.Thread, t.path), count(int64(len(rep.Edits)), "change", "changes"))
+			fmt.Fprintf(r.env.err, "  %s  %s\n", shortOf(rep.Thread, t.path), count(len(rep.Edits), "change", "changes"))
 		}
 	}
 	if more := len(damaged) - maxPreviewed; more > 0 {
@@ -462,7 +443,7 @@ func (r *repairRun) agreed(ctx context.Context, list []target) ([]target, error)
 		what = "Replace"
 	}
 	r.bar.end() // it would overwrite the question
-	yes, err := r.env.agreed(fmt.Sprintf("%s %s?", what, count(int64(len(damaged)), "session", "sessions")))
+	yes, err := r.env.agreed(fmt.Sprintf("%s %s?", what, count(len(damaged), "session", "sessions")))
 	if err != nil {
 		return nil, err
 	}

@@ -125,7 +125,7 @@ func (p *reportPrinter) row(rep *repair.Report) {
 		line += "left as it is: nothing of it can be repaired this way"
 	default:
 		p.mended++
-		line += count(int64(len(rep.Edits)), "change", "changes") + ": " + rep.History.Words()
+		line += count(len(rep.Edits), "change", "changes") + ": " + rep.History.Words()
 	}
 	fmt.Fprintln(p.w, folded(line, p.width, 4))
 	switch {

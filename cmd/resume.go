@@ -101,7 +101,7 @@ func (p *preRun) consents(a *preresume.Answer) error {
 	if err := p.show(a); err != nil {
 		return err
 	}
-	copied := copyOf(p.c.Context, inspect.NewCopies(), a.Path)
+	copied := copyOf(p.c.Context, inspect.NewCopies(), a.Path).Thread
 	if copied != "" {
 		p.env.complain("note: it has a repaired copy: " + format.Command("hist", "resume", copied) + " goes on with that")
 	}

@@ -149,14 +149,10 @@ func (e *env) listRuns(c *cli.Context) error {
 
 // notRead is the error for runs of which something can't be read; nil if there are none.
 func notRead(bad []runs.Unread) error {
-	var list []error
-	for _, u := range bad {
-		list = append(list, u.Err)
-	}
-	if list == nil {
+	if len(bad) == 0 {
 		return nil
 	}
-	return &exitError{ExitIO, errors.Join(list...)}
+	return &exitError{ExitIO, errors.Join(mapped(bad, func(u runs.Unread) error { return u.Err })...)}
 }
 
 // withoutRecord returns those of bad that are not in the list.
@@ -204,7 +200,7 @@ func sessionsOf(m *runs.Manifest) string {
 	}
 	said := oneOrCount(sessions, "session")
 	if len(others) > 0 {
-		said += " and " + count(int64(len(others)), "file", "files")
+		said += " and " + count(len(others), "file", "files")
 	}
 	return said
 }
@@ -214,15 +210,12 @@ func oneOrCount(names []string, word string) string {
 	if len(names) == 1 {
 		return names[0]
 	}
-	return count(int64(len(names)), word, word+"s")
+	return count(len(names), word, word+"s")
 }
 
 func (e *env) showRun(c *cli.Context, id string) error {
-	run, err := runs.Load(id)
+	run, err := runNamed(id)
 	if err != nil {
-		if errors.Is(err, runs.ErrBadID) {
-			return usage("%w; hist runs lists them", err)
-		}
 		return err
 	}
 	m := &run.Manifest
@@ -303,7 +296,7 @@ func (e *env) pruneRuns(c *cli.Context) error {
 	for i := range old {
 		size += sizeOfRun(old[i].Run)
 	}
-	many := count(int64(len(old)), "record", "records")
+	many := count(len(old), "record", "records")
 	if c.Bool("dry-run") {
 		fmt.Fprintf(e.out, "%s, %s, would be removed (dry run)\n", many, bytesOf(size))
 		return left

@@ -68,7 +68,7 @@ func (s *sameSession) told(ctx context.Context) (list []string) {
 
 // holds says what one of several files of a session holds.
 func holds(h inspect.Held) string {
-	words := "holds " + count(int64(h.Items), "item", "items") + " of the history"
+	words := "holds " + count(h.Items, "item", "items") + " of the history"
 	if h.Alone > 0 {
 		words += fmt.Sprintf(", %d of which no other holds", h.Alone)
 	}

@@ -124,7 +124,7 @@ func (p *timelinePage) entry(e *timeline.Entry) error {
 	case timeline.TurnEnd:
 		p.turn.How = turnEnd(e)
 		if e.Calls > 0 {
-			p.turn.Calls = count(int64(e.Calls), "call", "calls")
+			p.turn.Calls = count(e.Calls, "call", "calls")
 		}
 		p.turn.Bad = p.turn.Bad || e.State != timeline.Completed && e.State != timeline.Running
 		return p.err
@@ -217,7 +217,7 @@ func (p *timelinePage) flush(last bool) {
 		return
 	}
 	if n := p.turn.left; n > 0 {
-		p.turn.LeftOut = count(int64(n), "entry is", "entries are") + " left out of this page, which would be too large; hist show prints them in the terminal."
+		p.turn.LeftOut = count(n, "entry is", "entries are") + " left out of this page, which would be too large; hist show prints them in the terminal."
 	}
 	p.write("turn", map[string]any{"Turn": p.turn, "Open": last || p.turn.Bad})
 	p.turn = nil

@@ -161,7 +161,7 @@ func describeEntry(e *timeline.Entry) string {
 	case timeline.Compaction:
 		return "the history so far was replaced by a summary"
 	case timeline.Rollback:
-		return count(int64(e.Calls), "turn was", "turns were") + " taken back"
+		return count(e.Calls, "turn was", "turns were") + " taken back"
 	case timeline.TurnEnd:
 		return turnEnd(e)
 	}
@@ -180,9 +180,9 @@ func callName(e *timeline.Entry) string {
 }
 
 func length(e *timeline.Entry) string {
-	s := count(int64(e.Chars), "character", "characters")
+	s := count(e.Chars, "character", "characters")
 	if e.Images > 0 {
-		s += ", " + count(int64(e.Images), "image", "images")
+		s += ", " + count(e.Images, "image", "images")
 	}
 	return s
 }

@@ -66,11 +66,7 @@ func meantOr(word string, names []string, otherwise string) string {
 func itTakes(names []string) string { return "; it takes " + strings.Join(names, ", ") }
 
 func commandNames(app *cli.App) []string {
-	var names []string
-	for _, c := range app.Commands {
-		names = append(names, c.Name)
-	}
-	return names
+	return mapped(app.Commands, func(c *cli.Command) string { return c.Name })
 }
 
 // longNames are the names of flags that are longer than a letter.

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
@@ -69,6 +71,31 @@ func targets(ctx context.Context, operands []string, only string) ([]target, err
 	return once(list), ctx.Err()
 }
 
+// named are the sessions that the command line names.
+func (e *env) named(c *cli.Context) ([]target, error) {
+	operands, err := operandsOf(c)
+	if err != nil {
+		return nil, err
+	}
+	return e.targets(c.Context, operands, c.String("agent"))
+}
+
+func absolute(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	return abs
+}
+
+// unused is the error if somebody has the session with an id open, or if that can't be told.
+func unused(t target, id string) error {
+	if busy, err := all.InUse(absolute(t.path), t.home, id); err != nil || busy != nil {
+		return fmt.Errorf("%s: %w", t.path, cmp.Or[error](err, busy))
+	}
+	return nil
+}
+
 // once removes targets whose path an earlier target has.
 func once(list []target) []target {
 	seen := make(map[string]bool, len(list))
@@ -103,11 +130,7 @@ func noSessions(homes []agentHome) target {
 
 // dirsOf are the homes' directories, to be read.
 func dirsOf(homes []agentHome) string {
-	dirs := make([]string, len(homes))
-	for i, h := range homes {
-		dirs[i] = h.dir
-	}
-	return strings.Join(dirs, ", ")
+	return strings.Join(mapped(homes, func(h agentHome) string { return h.dir }), ", ")
 }
 
 // agentHome is where one agent keeps its sessions.
@@ -261,11 +284,7 @@ func (h agentHome) find(ctx context.Context, operand string) []target {
 		}
 		return []target{{path: operand, err: fmt.Errorf("%s names several files, give one of them:\n  %s", operand, strings.Join(paths, "\n  "))}}
 	}
-	var list []target
-	for _, p := range paths {
-		list = append(list, target{path: p, home: h.dir, name: name})
-	}
-	return list
+	return mapped(paths, func(p string) target { return target{path: p, home: h.dir, name: name} })
 }
 
 // idOfName returns the id of the thread with this name. If there is none, the error is that of the search by id.

@@ -168,8 +168,17 @@ func folded(line string, width, indent int) string {
 // wordForm is a word with the spaces before it.
 var wordForm = regexp.MustCompile(` *[^ ]+`)
 
+// mapped is what f makes of each element of a list.
+func mapped[T, R any](list []T, f func(T) R) []R {
+	out := make([]R, len(list))
+	for i, x := range list {
+		out[i] = f(x)
+	}
+	return out
+}
+
 // count is a number with its noun.
-func count(n int64, one, many string) string {
+func count[N int | int64](n N, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

@@ -34,15 +34,21 @@ func undoCommand(e *env) *cli.Command {
 	}
 }
 
+// runNamed is the run with an id that begins so; for "", the newest that can be undone.
+func runNamed(id string) (*runs.Run, error) {
+	run, err := runs.Load(id)
+	if errors.Is(err, runs.ErrBadID) {
+		return nil, usage("%w; hist runs lists them", err)
+	}
+	return run, err
+}
+
 // errNoRun is the error of an empty operand where a run must be named.
 var errNoRun = usage("the run's id is empty; hist runs lists them")
 
 func (e *env) undo(c *cli.Context) error {
-	run, err := runs.Load(c.Args().First())
+	run, err := runNamed(c.Args().First())
 	if err != nil {
-		if errors.Is(err, runs.ErrBadID) {
-			return usage("%w; hist runs lists them", err)
-		}
 		return err
 	}
 	only, err := onlySessions(run, c.Args().Tail())

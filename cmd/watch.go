@@ -102,7 +102,7 @@ func (e *env) watch(c *cli.Context) error {
 	if w.follower.Dirs() == 0 {
 		return errors.New("there is nothing left to watch")
 	}
-	fmt.Fprintf(e.err, "hist: watching %s\n", count(int64(w.follower.Dirs()), "directory", "directories"))
+	fmt.Fprintf(e.err, "hist: watching %s\n", count(w.follower.Dirs(), "directory", "directories"))
 	w.cache = inspect.OpenCache(Version())
 	defer w.cache.Close()
 	for {
@@ -240,7 +240,7 @@ func (w *watchRun) lint(path string) (res *lint.Result, live bool, err error) {
 	} else {
 		res, err = inspect.NewRun(w.cache).Lint(w.c.Context, src, opts)
 	}
-	if beside := new(inspect.BesideError); errors.As(err, &beside) {
+	if _, beside := errors.AsType[*inspect.BesideError](err); beside {
 		err = nil // the session itself was read
 	}
 	if err == nil && !live && time.Since(src.Info.ModTime()) < unsure && unnoticed(res) {
@@ -282,7 +282,7 @@ func (w *watchRun) tell(s sessionState) error {
 	case s.Error != "":
 		text += ": " + s.Error
 	case s.Findings > 0:
-		text += fmt.Sprintf(": %s, worst impact %s (%s)", count(int64(s.Findings), "finding", "findings"), s.Worst, strings.Join(s.Rules, ", "))
+		text += fmt.Sprintf(": %s, worst impact %s (%s)", count(s.Findings, "finding", "findings"), s.Worst, strings.Join(s.Rules, ", "))
 	}
 	_, err := fmt.Fprintln(w.env.out, oneLine(text))
 	return err
