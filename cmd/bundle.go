@@ -229,9 +229,7 @@ func (u *unpacking) cwd(s repair.Bundled) (opts surgery.MoveOptions, dir string)
 	if opts.To == "" {
 		return opts, s.CWD
 	}
-	if opts.From == "" {
-		opts.From = s.CWD
-	}
+	opts.From = cmp.Or(opts.From, s.CWD)
 	dir, _ = opts.Moved(s.CWD)
 	return opts, dir
 }

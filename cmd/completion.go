@@ -72,8 +72,7 @@ func (c completedCommand) Dashed() string {
 
 // completed lists the commands with their flags.
 func completed(app *cli.App) []completedCommand {
-	var list []completedCommand
-	for _, command := range app.Commands {
+	return mapped(app.Commands, func(command *cli.Command) completedCommand {
 		one := completedCommand{Name: command.Name, Usage: command.Usage}
 		switch command.Name {
 		case "lint", "repair", "resume", "pre-resume", "list", "show", "watch", "slim", "cut", "fork", "redact", "move", "join", "handoff", "export":
@@ -98,9 +97,8 @@ func completed(app *cli.App) []completedCommand {
 				one.Flags = append(one.Flags, f)
 			}
 		}
-		list = append(list, one)
-	}
-	return list
+		return one
+	})
 }
 
 func completedOf(command string, flag cli.Flag) completedFlag {

@@ -112,15 +112,19 @@ func (e *env) explainJSON(names []string) error {
 		Rules  []explained     `json:"rules"`
 		Words  []explainedWord `json:"words,omitempty"`
 	}{Schema: "hist.explain/1", Rules: []explained{}}
-	list, text := lint.Rules, len(names) > 0
-	if text {
-		list = nil
+	add := func(r *lint.Rule, text string) {
+		out.Rules = append(out.Rules, explained{
+			Rule: r.Name, Title: r.Title, Family: r.Family, Impact: r.Impact.String(), Fix: r.Fix.String(), Agents: lint.Agents(r), Text: text,
+		})
+	}
+	list := severalRules(names)
+	for _, r := range list {
+		add(r, "")
+	}
+	if list != nil {
+		return format.Write(e.out, out)
 	}
 	for _, name := range names {
-		if found := rulesWith(name); lint.FindRule(name) == nil && len(found) > 1 && len(names) == 1 {
-			list, text = found, false
-			break
-		}
 		if word := termExplained(name); word != nil {
 			out.Words = append(out.Words, *word)
 			continue
@@ -129,29 +133,34 @@ func (e *env) explainJSON(names []string) error {
 		if err != nil {
 			return err
 		}
-		list = append(list, r)
-	}
-	for _, r := range list {
-		x := explained{Rule: r.Name, Title: r.Title, Family: r.Family, Impact: r.Impact.String(), Fix: r.Fix.String(), Agents: lint.Agents(r)}
-		if text {
-			x.Text = lint.Described(r)
-		}
-		out.Rules = append(out.Rules, x)
+		add(r, lint.Described(r))
 	}
 	return format.Write(e.out, out)
 }
 
+// severalRules are the rules that are listed and not explained: all if nothing is named, or those in which a single word stands that
+// is the name of none; nil if what is named is to be explained.
+func severalRules(names []string) []*lint.Rule {
+	switch {
+	case len(names) == 0:
+		return lint.Rules
+	case len(names) > 1 || lint.FindRule(names[0]) != nil:
+		return nil
+	}
+	if with := rulesWith(names[0]); len(with) > 1 {
+		return with
+	}
+	return nil
+}
+
 // explain writes what the rules that were asked for mean.
 func (e *env) explain(c *cli.Context, w *bufio.Writer, st *styles) error {
-	width := widthOf(e.out)
-	if !c.Args().Present() {
-		listRules(w, st, lint.Rules, width)
+	width, names := widthOf(e.out), c.Args().Slice()
+	if list := severalRules(names); list != nil {
+		listRules(w, st, list, width)
+		return w.Flush()
 	}
-	for i, name := range c.Args().Slice() {
-		if found := rulesWith(name); lint.FindRule(name) == nil && len(found) > 1 && c.NArg() == 1 {
-			listRules(w, st, found, width)
-			break
-		}
+	for i, name := range names {
 		if word := termExplained(name); word != nil {
 			fmt.Fprintln(w, folded(fmt.Sprintf("%s, %s: %s", word.Word, word.Kind, word.Meaning), width, 2))
 			continue
@@ -225,11 +234,8 @@ func (e *env) explainError(c *cli.Context, st *styles, text, session string) err
 	if hint.Rule != "" {
 		fmt.Fprintf(w, "More: hist explain %s\n", hint.Rule)
 	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("writing the explanation: %w", err)
-	}
-	if operand == "" {
-		return nil
+	if err := writing("the explanation", w.Flush()); err != nil || operand == "" {
+		return err
 	}
 	return e.explainIn(c, text, operand, hint, session == "")
 }
@@ -322,9 +328,7 @@ func example(ctx context.Context, w *bufio.Writer, r *lint.Rule, st *styles, wid
 			fmt.Fprintln(p.w, folded(fmt.Sprintf("  line %d: %s", l.Line, oneLine(l.Reason)), width, 4))
 		}
 	}
-	for i := range rep.Edits {
-		p.edit(&rep.Edits[i])
-	}
+	p.edits(rep)
 	return nil
 }
 

@@ -126,11 +126,8 @@ func imagesIn(dir, from string) func(name string, data []byte) (string, error) {
 				return "", fmt.Errorf("--images: %w", err)
 			}
 		}
-		abs, err := filepath.Abs(path)
-		if base, berr := filepath.Abs(from); err == nil && berr == nil {
-			if rel, err := filepath.Rel(base, abs); err == nil {
-				return filepath.ToSlash(rel), nil
-			}
+		if rel, err := filepath.Rel(absolute(from), absolute(path)); err == nil {
+			path = rel
 		}
 		return filepath.ToSlash(path), nil
 	}

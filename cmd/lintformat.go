@@ -120,13 +120,13 @@ func (o outputTo) mode() fs.FileMode {
 // with adds a printer and continues with the other outputs.
 func (l *lintRun) with(name string, w io.Writer, rest []outputTo) error {
 	buf := bufio.NewWriter(w)
-	if forPeople(name) && l.c.Bool("statistics") {
-		l.printers = append(l.printers, &statsPrinter{
+	var printer lintPrinter
+	switch {
+	case forPeople(name) && l.c.Bool("statistics"):
+		printer = &statsPrinter{
 			ctx: l.c.Context, w: buf, notes: l.c.Bool("notes"), rules: map[string]int64{}, versions: map[string]*tally{}, months: map[string]*tally{},
-		})
-		return l.open(rest)
-	}
-	if forPeople(name) {
+		}
+	case forPeople(name):
 		st, err := styled(l.c, w)
 		if err != nil {
 			return err
@@ -138,15 +138,15 @@ func (l *lintRun) with(name string, w io.Writer, rest []outputTo) error {
 		if name == "grouped" || name == "text" && isTerminal(w) {
 			p.group = &grouping{width: widthOf(w), ctx: l.c.Context, titles: newTitles(l.c, l.filter.config)}
 		}
-		l.printers = append(l.printers, p)
-		return l.open(rest)
+		printer = p
+	default:
+		dir, _ := os.Getwd() // if it is gone, nothing is below it
+		rules := mapped(lint.Rules, func(r *lint.Rule) format.Rule {
+			return format.Rule{Name: r.Name, Impact: r.Impact.String(), Title: r.Title, Text: lint.Described(r), Family: r.Family}
+		})
+		printer = &machinePrinter{w: buf, to: format.New(name, buf, format.About{Version: Version(), Dir: dir, Rules: rules}), threshold: l.threshold}
 	}
-	dir, _ := os.Getwd() // if it is gone, nothing is below it
-	about := format.About{Version: Version(), Dir: dir}
-	for _, r := range lint.Rules {
-		about.Rules = append(about.Rules, format.Rule{Name: r.Name, Impact: r.Impact.String(), Title: r.Title, Text: lint.Described(r), Family: r.Family})
-	}
-	l.printers = append(l.printers, &machinePrinter{w: buf, to: format.New(name, buf, about), threshold: l.threshold})
+	l.printers = append(l.printers, printer)
 	return l.open(rest)
 }
 
@@ -165,18 +165,19 @@ func (p *machinePrinter) session(r linted) error {
 	if !r.beside {
 		s.Row = rowOf(&r)
 	}
-	if r.result != nil {
-		for i := range r.result.Findings {
-			f := &r.result.Findings[i]
-			s.Findings = append(s.Findings, format.Finding{
-				Path: r.target.path, Line: f.Pos.Line, Offset: f.Offset, Rule: f.Rule.Name, Impact: f.Impact.String(), Fix: f.Fix.String(),
-				Message: f.Message, Record: f.Record, Source: f.Source, Option: f.Option, Count: f.Count,
-				Fingerprint: r.prints[i], LineOffset: f.On.Offset, LineSize: f.On.Size,
-				Fails: f.Impact.AtLeast(p.threshold), Note: f.Impact == lint.Notes,
-			})
-		}
+	if r.result == nil {
+		return errors.Join(p.to.Session(s), p.w.Flush())
 	}
-	if r.result != nil && r.target.path != "-" && mendable(r.result.Findings) {
+	for i := range r.result.Findings {
+		f := &r.result.Findings[i]
+		s.Findings = append(s.Findings, format.Finding{
+			Path: r.target.path, Line: f.Pos.Line, Offset: f.Offset, Rule: f.Rule.Name, Impact: f.Impact.String(), Fix: f.Fix.String(),
+			Message: f.Message, Record: f.Record, Source: f.Source, Option: f.Option, Count: f.Count,
+			Fingerprint: r.prints[i], LineOffset: f.On.Offset, LineSize: f.On.Size,
+			Fails: f.Impact.AtLeast(p.threshold), Note: f.Impact == lint.Notes,
+		})
+	}
+	if r.target.path != "-" && mendable(r.result.Findings) {
 		s.Next = []string{"hist", "repair", nameOf(r.result.Summary.Header.ID, r.target.path)}
 	}
 	return errors.Join(p.to.Session(s), p.w.Flush())

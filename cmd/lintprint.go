@@ -41,13 +41,13 @@ type textPrinter struct {
 	mendable int64 // findings that are more than notes and have a fix
 	optional int64 // findings that have a fix only with an option
 	options  []string
-	counts   [5]int64
+	counts   impactCounts
 	ignored  int64
 	lowered  int64
 	known    int64
 	rule     string // that of a worst finding, for the hint on how to have it explained
 	worst    lint.Impact
-	sick     [5]int64 // damaged sessions by their worst impact
+	sick     impactCounts // damaged sessions by their worst impact
 	shared   shared
 }
 
@@ -134,6 +134,14 @@ func worstFirst(found []lint.Finding) []*lint.Finding {
 	return list
 }
 
+// impactCounts are numbers of findings, by their impact.
+type impactCounts [5]int64
+
+// damage is how many of them are more than notes.
+func (n *impactCounts) damage() int64 {
+	return n[lint.Blocks] + n[lint.Loses] + n[lint.Rejects] + n[lint.Shows]
+}
+
 // worstOf is the worst impact among findings, that of notes if there are none.
 func worstOf(found []lint.Finding) lint.Impact {
 	worst := lint.Notes
@@ -160,12 +168,8 @@ func (p *textPrinter) finding(r linted, f *lint.Finding) {
 	rule := "[" + p.st.impact[f.Impact].Sprint(f.Rule.Name) + "]"
 	message := oneLine(format.Words(f.Message, f.Count))
 	if p.group != nil {
-		at := ""
-		if f.Pos.Line > 0 {
-			at = fmt.Sprintf("line %d: ", f.Pos.Line)
-		}
 		// Fold before adding colour, whose bytes take no room on the screen.
-		text := folded("  "+f.Impact.String()+": "+at+message+" ["+f.Rule.Name+"]", p.group.width, 4)
+		text := folded("  "+f.Impact.String()+": "+atLine(f.Pos.Line)+message+" ["+f.Rule.Name+"]", p.group.width, 4)
 		text = strings.TrimSuffix(text, "["+f.Rule.Name+"]") + rule
 		fmt.Fprintln(p.w, strings.Replace(text, f.Impact.String(), p.st.impact[f.Impact].Sprint(f.Impact.String()), 1))
 	} else {
@@ -243,7 +247,7 @@ func (p *textPrinter) end() error {
 		return p.w.Flush() // the reason has been printed
 	}
 	p.tellShared()
-	found := p.counts[lint.Blocks] + p.counts[lint.Loses] + p.counts[lint.Rejects] + p.counts[lint.Shows]
+	found := p.counts.damage()
 	line := count(p.sessions, "session", "sessions") + ": no damage was found"
 	if found > 0 {
 		line = p.damage(found)
@@ -257,14 +261,13 @@ func (p *textPrinter) end() error {
 			line += " (shown with --notes)"
 		}
 	}
-	if p.ignored > 0 {
-		line += fmt.Sprintf(", %d ignored by the config", p.ignored)
-	}
-	if p.lowered > 0 {
-		line += fmt.Sprintf(", %d downgraded by the config", p.lowered)
-	}
-	if p.known > 0 {
-		line += fmt.Sprintf(", %d known by the baseline", p.known)
+	for _, more := range []struct {
+		n   int64
+		how string
+	}{{p.ignored, "ignored by the config"}, {p.lowered, "downgraded by the config"}, {p.known, "known by the baseline"}} {
+		if more.n > 0 {
+			line += fmt.Sprintf(", %d %s", more.n, more.how)
+		}
 	}
 	if p.group != nil {
 		line = folded(line, p.group.width, 2)

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -104,8 +103,8 @@ func (e *env) list(c *cli.Context) error {
 	case looked > 0 || !unread: // otherwise the errors have said everything
 		err = table.write(w, found, more, time.Now())
 	}
-	if err := errors.Join(err, w.Flush()); err != nil {
-		return fmt.Errorf("writing the list: %w", err)
+	if err := writing("the list", err, w.Flush()); err != nil {
+		return err
 	}
 	if unread {
 		return exit(ExitIO)

@@ -60,14 +60,14 @@ func (e *env) move(c *cli.Context) error {
 		return usage("%w", err)
 	}
 	bundled := c.NArg() == 1 && repair.IsBundle(c.Args().First())
-	if c.String("to") == "DIRECTORY" {
+	switch to := c.String("to"); {
+	case to == "DIRECTORY":
 		return usage("--to DIRECTORY stands for where the project is now; put that in its place")
-	}
-	if c.String("to") != "" {
-		if opts.To, err = filepath.Abs(c.String("to")); err != nil {
+	case to != "":
+		if opts.To, err = filepath.Abs(to); err != nil {
 			return err
 		}
-	} else if !bundled {
+	case !bundled:
 		was, now := "OLD", "NEW"
 		if c.NArg() == 2 {
 			was, now = c.Args().Get(0), c.Args().Get(1)
@@ -111,37 +111,28 @@ func (e *env) move(c *cli.Context) error {
 
 // relocation is what moves in a home: some sessions, or all.
 type relocation struct {
+	home    string
 	opts    surgery.MoveOptions
 	threads []string
 }
 
-// places are what moves, by home, as it is before it has moved.
-func (e *env) places(c *cli.Context, opts surgery.MoveOptions) (map[string][]relocation, error) {
-	at := map[string][]relocation{}
+// places are what moves, as it is before it has moved.
+func (e *env) places(c *cli.Context, opts surgery.MoveOptions) (at []relocation, err error) {
 	if c.Bool("all") {
 		found, err := defaultHomes(c.String("agent"))
-		if err != nil {
-			return nil, err
-		}
-		for _, h := range found {
-			at[h.dir] = []relocation{{opts, nil}}
-		}
-	} else {
-		list, err := e.named(c)
-		if err != nil {
-			return nil, err
-		}
-		for _, t := range list {
-			g, err := timeline.Look(c.Context, t.path, timeline.LookOptions{})
-			if err != nil {
-				continue // it is told when it is to move
-			}
-			one := opts
-			one.From = cmp.Or(one.From, g.CWD)
-			at[t.home] = append(at[t.home], relocation{one, []string{g.Thread}})
-		}
+		return mapped(found, func(h agentHome) relocation { return relocation{h.dir, opts, nil} }), err
 	}
-	return at, nil
+	list, err := e.named(c)
+	for _, t := range list {
+		g, err := timeline.Look(c.Context, t.path, timeline.LookOptions{})
+		if err != nil || t.home == "" {
+			continue // that it can't be read is told when it is to move; of a session in no home its client keeps nothing elsewhere
+		}
+		one := opts
+		one.From = cmp.Or(one.From, g.CWD)
+		at = append(at, relocation{t.home, one, []string{g.Thread}})
+	}
+	return at, err
 }
 
 // moved is where a directory of the place is now. Of a session that names the new directory itself, all that stands elsewhere goes there.
@@ -154,32 +145,19 @@ func (p *relocation) moved(dir string) (string, bool) {
 }
 
 // placed makes what else clients keep by a directory follow it: of the sessions that were named, or all of the directory.
-func (r *repairRun) placed(at map[string][]relocation) error {
-	for home, places := range at {
-		for _, p := range places {
-			if err := r.placedIn(home, p); err != nil {
+func (r *repairRun) placed(at []relocation) error {
+	for _, p := range at {
+		for _, a := range all.Homed() {
+			if a.Placed == nil || a.Live(p.home) == "" {
+				continue
+			}
+			if err := r.renamed(p.home, a.Placed(p.home, p.moved, p.threads)); err != nil {
 				return err
 			}
-		}
-	}
-	return nil
-}
-
-// placedIn does so in one home.
-func (r *repairRun) placedIn(home string, p relocation) error {
-	if home == "" {
-		return nil
-	}
-	for _, a := range all.Homed() {
-		if a.Placed == nil || a.Live(home) == "" {
-			continue
-		}
-		if err := r.renamed(home, a.Placed(home, p.moved, p.threads)); err != nil {
-			return err
-		}
-		if len(p.threads) == 0 && !r.c.Bool("dry-run") {
-			if err := r.besideMoved(a, home, p.opts); err != nil {
-				return err
+			if len(p.threads) == 0 && !r.c.Bool("dry-run") {
+				if err := r.besideMoved(a, p.home, p.opts); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -321,9 +299,7 @@ func (r *repairRun) moveOne(ctx context.Context, job repair.Job, t target, opts 
 	if err != nil {
 		return nil, err
 	}
-	if opts.From == "" {
-		opts.From = g.CWD
-	}
+	opts.From = cmp.Or(opts.From, g.CWD)
 	switch {
 	case all.Part(t.path):
 		return nil, surgery.Usage("%s: it is a part of another session, and moves with that: name the session", t.path)

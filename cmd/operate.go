@@ -167,9 +167,7 @@ func (p *reportPrinter) operated(rep *repair.Report) {
 	case p.diff:
 		p.unified(rep)
 	case p.verbose:
-		for i := range rep.Edits {
-			p.edit(&rep.Edits[i])
-		}
+		p.edits(rep)
 	}
 	p.portions(op)
 	if op.Sent != nil {
@@ -178,16 +176,12 @@ func (p *reportPrinter) operated(rep *repair.Report) {
 	for _, n := range rep.Notes {
 		fmt.Fprintln(p.w, folded("  "+oneLine(n), p.width, 4))
 	}
-	switch {
-	case rep.Mode == repair.DryRun.String():
+	switch rep.Mode {
+	case repair.DryRun.String():
 		p.unwritten(rep)
-	case rep.Mode == repair.ToStream.String():
+	case repair.ToStream.String():
 	default:
-		word := "written"
-		if rep.Mode == runs.NewThread {
-			word = "copy"
-		}
-		fmt.Fprintf(p.w, "  %s: %s\n", word, oneLine(rep.Target))
+		p.written(rep)
 		p.resume(rep)
 	}
 }

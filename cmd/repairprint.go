@@ -195,17 +195,11 @@ func (p *reportPrinter) text(rep *repair.Report) {
 	if p.diff {
 		p.unified(rep)
 	} else {
-		for i := range rep.Edits {
-			p.edit(&rep.Edits[i])
-		}
+		p.edits(rep)
 	}
 	for _, l := range rep.Left {
 		if l.Impact != lint.Notes.String() {
-			where := ""
-			if l.Line > 0 {
-				where = fmt.Sprintf("line %d: ", l.Line)
-			}
-			fmt.Fprintln(p.w, folded(fmt.Sprintf("  %sleft as it is: %s [%s]", where, oneLine(l.Reason), l.Rule), p.width, 4))
+			fmt.Fprintln(p.w, folded(fmt.Sprintf("  %sleft as it is: %s [%s]", atLine(l.Line), oneLine(l.Reason), l.Rule), p.width, 4))
 		}
 	}
 	t := rep.Totals
@@ -230,29 +224,34 @@ func (p *reportPrinter) text(rep *repair.Report) {
 	case rep.Mode == repair.ToStream.String():
 	case rep.Target == "":
 		fmt.Fprintln(p.w, "  nothing was written: none of it can be repaired this way")
-		p.copyInstead(rep)
+		p.goOn(rep)
 	default:
-		switch {
-		case rep.Proof == "": // the file was healthy, and something beside it was repaired
-		case rep.Mode == runs.NewThread:
-			fmt.Fprintf(p.w, "  copy: %s\n", oneLine(rep.Target))
-		default:
-			fmt.Fprintf(p.w, "  written: %s\n", oneLine(rep.Target))
+		if rep.Proof != "" { // else the file was healthy, and something beside it was repaired
+			p.written(rep)
 		}
 		p.resume(rep)
 	}
 }
 
+// written says where the copy of a session is.
+func (p *reportPrinter) written(rep *repair.Report) {
+	word := "written"
+	if rep.Mode == runs.NewThread {
+		word = "copy"
+	}
+	fmt.Fprintf(p.w, "  %s: %s\n", word, oneLine(rep.Target))
+}
+
 // unwritten ends what is told of a dry run, with the command that does what it shows.
 func (p *reportPrinter) unwritten(rep *repair.Report) {
 	fmt.Fprintln(p.w, "  nothing was written (dry run)")
-	if len(rep.Next) > 0 && rep.Source != "-" {
-		fmt.Fprintf(p.w, "next:   %s\n", p.st.bold.Sprint(format.Command(rep.Next...)))
+	if rep.Source != "-" {
+		p.goOn(rep)
 	}
 }
 
-// copyInstead prints the command for a copy that mends what was left, if there is one.
-func (p *reportPrinter) copyInstead(rep *repair.Report) {
+// goOn prints the command that makes what a dry run shows, or a copy that mends what was left, if there is one.
+func (p *reportPrinter) goOn(rep *repair.Report) {
 	if len(rep.Next) > 0 {
 		fmt.Fprintf(p.w, "next:   %s\n", p.st.bold.Sprint(format.Command(rep.Next...)))
 	}
@@ -260,25 +259,20 @@ func (p *reportPrinter) copyInstead(rep *repair.Report) {
 
 // resume prints the command that resumes the repaired session.
 func (p *reportPrinter) resume(rep *repair.Report) {
-	if rep.Refused() {
+	switch {
+	case rep.Refused():
 		fmt.Fprintln(p.w, "resume: its client refuses it, because of what was left as it is")
-		p.copyInstead(rep)
-		return
-	}
-	if all.Part(rep.Source) {
+		p.goOn(rep)
+	case all.Part(rep.Source):
 		fmt.Fprintln(p.w, "resume: the session that it is a part of")
-		return
-	}
-	if len(rep.Resume) == 0 {
+	case len(rep.Resume) == 0:
 		fmt.Fprintln(p.w, "resume: no command of its client resumes it")
-		return
-	}
-	if !found(rep.Target) {
+	case !found(rep.Target):
 		fmt.Fprintf(p.w, "resume: %s\n%s", p.st.bold.Sprint(format.Command(rep.Resume...)), where(rep.Resume))
-		return
+	default:
+		p.gone(rep.Target)
+		fmt.Fprintf(p.w, "resume: %s\n", p.st.bold.Sprint(resumeOf(p.c.Context, rep.Target, rep.Resume)))
 	}
-	p.gone(rep.Target)
-	fmt.Fprintf(p.w, "resume: %s\n", p.st.bold.Sprint(resumeOf(p.c.Context, rep.Target, rep.Resume)))
 }
 
 // gone says that the directory of a session that can be resumed is not there any more.
@@ -312,13 +306,18 @@ var fixWords = map[string]string{
 	lint.SetAside.String(): "taken out of the session, and kept in the run's record",
 }
 
-func (p *reportPrinter) edit(e *repair.Entry) {
-	if e.Rule == repair.Renumber && !p.verbose {
-		return // it follows from the other edits
+func (p *reportPrinter) edits(rep *repair.Report) {
+	for i := range rep.Edits {
+		if e := &rep.Edits[i]; e.Rule != repair.Renumber || p.verbose { // otherwise it follows from the other edits
+			p.edit(e)
+		}
 	}
+}
+
+func (p *reportPrinter) edit(e *repair.Entry) {
 	where := ""
-	if line := cmp.Or(e.FoundLine, e.Line); line > 0 && e.Rule != repair.Renumber { // renumbering names its lines in words
-		where = fmt.Sprintf("line %d: ", line)
+	if e.Rule != repair.Renumber { // renumbering names its lines in words
+		where = atLine(cmp.Or(e.FoundLine, e.Line))
 	}
 	reason := oneLine(e.Reason)
 	if e.Findings > 1 {
@@ -421,16 +420,14 @@ func (p *reportPrinter) shown(x repair.Excerpt) string {
 // shownBytes is how much of a changed line is printed.
 const shownBytes = 160
 
-func (p *reportPrinter) paint(parts []repair.Part) string {
-	var b strings.Builder
+func (p *reportPrinter) paint(parts []repair.Part) (text string) {
 	for _, part := range parts {
 		if part.Changed {
-			b.WriteString(p.st.marked.Sprint(part.Text))
-		} else {
-			b.WriteString(part.Text)
+			part.Text = p.st.marked.Sprint(part.Text)
 		}
+		text += part.Text
 	}
-	return b.String()
+	return text
 }
 
 // where says where a copy must be put to be resumed, for the program that resumes it.

@@ -141,8 +141,8 @@ func (e *env) listRuns(c *cli.Context) error {
 	} else {
 		_, err = fmt.Fprintln(w, "no repair is on record")
 	}
-	if err := errors.Join(err, w.Flush()); err != nil {
-		return fmt.Errorf("writing the list: %w", err)
+	if err := writing("the list", err, w.Flush()); err != nil {
+		return err
 	}
 	return notRead(bad)
 }

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,11 +41,7 @@ func shimCommand(e *env) *cli.Command {
 }
 
 func (e *env) shim(c *cli.Context) error {
-	args := c.Args().Slice()
-	verb := ""
-	if len(args) > 0 {
-		verb = args[0]
-	}
+	args, verb := c.Args().Slice(), c.Args().First()
 	switch {
 	case c.Bool("rejoin") && verb != "install":
 		return usage("--rejoin is for hist shim install")
@@ -66,9 +61,11 @@ func (e *env) shim(c *cli.Context) error {
 	}
 	programs := foundPrograms()
 	if len(args) == 3 {
-		if programs = programNamed(args[2]); programs == nil {
+		i := slices.IndexFunc(front.Programs[:], func(p front.Program) bool { return p.Name == args[2] })
+		if i < 0 {
 			return usage("shim install: hist can't run in front of %q, only in front of codex and codex-acp", args[2])
 		}
+		programs = []*front.Program{&front.Programs[i]}
 	}
 	for _, p := range programs {
 		if err := e.shimInstall(c.Context, dir, p); err != nil {
@@ -82,16 +79,6 @@ func (e *env) shim(c *cli.Context) error {
 		return fmt.Errorf("keeping that lost threads are resumed: %w", err)
 	}
 	return e.tell("a thread that was lost to an error is resumed from now on: a caller that means to begin a new one within half an hour gets the old one back; hist shim remove DIR ends it\n")
-}
-
-// programNamed is the program with a name, as a list; nil if there is none.
-func programNamed(name string) []*front.Program {
-	for i := range front.Programs {
-		if front.Programs[i].Name == name {
-			return []*front.Program{&front.Programs[i]}
-		}
-	}
-	return nil
 }
 
 func (e *env) shimRemove(dir string) error {
@@ -145,11 +132,8 @@ func first(dir string) string {
 // sameFile says whether two paths name the same entry of the same directory.
 func sameFile(a, b string) bool {
 	one, err := os.Lstat(a)
-	if err != nil {
-		return false
-	}
-	other, err := os.Lstat(b)
-	return err == nil && os.SameFile(one, other)
+	other, err2 := os.Lstat(b)
+	return err == nil && err2 == nil && os.SameFile(one, other)
 }
 
 // shownDecisions is how many of the newest decisions the status shows.
@@ -158,9 +142,9 @@ const shownDecisions = 10
 func (e *env) shimStatus(c *cli.Context) error {
 	stands := false
 	for _, program := range foundPrograms() {
-		s := shimStateOf(c.Context, program)
-		stands = stands || s.shim && s.client != ""
-		if err := e.tell("%s", standing(s)); err != nil {
+		text, one := standing(c.Context, program)
+		stands = stands || one
+		if err := e.tell("%s", text); err != nil {
 			return err
 		}
 	}
@@ -193,20 +177,26 @@ func (e *env) shimStatus(c *cli.Context) error {
 	return nil
 }
 
-// standing describes the shim of one program, in two lines.
-func standing(s shimState) string {
-	reached := cmp.Or(s.reached, "no "+s.program.Name)
+// standing describes the shim of one program in two lines: which program PATH leads to, and which client is behind it. stands says
+// that a shim is reached, and has one.
+func standing(ctx context.Context, program *front.Program) (text string, stands bool) {
+	reached, client := reachedBy(program.Name), clientOf(program)
+	shim := reached != "" && isShim(reached)
+	stands = shim && client != ""
 	switch {
-	case s.shim:
+	case shim:
 		reached += ", a shim"
-	case s.reached != "":
+	case reached != "":
 		reached += ", not a shim"
+	default:
+		reached = "no " + program.Name
 	}
-	client := "none: neither " + s.program.ClientVar + " nor PATH leads to one"
-	if s.client != "" {
-		client = s.client + ", version " + orUnknown(s.version)
+	if client != "" {
+		client += ", version " + orUnknown(versionOf(ctx, client))
+	} else {
+		client = "none: neither " + program.ClientVar + " nor PATH leads to one"
 	}
-	return fmt.Sprintf("  %-14s %s\n  %-14s %s\n", "PATH reaches", reached, "client", client)
+	return fmt.Sprintf("  %-14s %s\n  %-14s %s\n", "PATH reaches", reached, "client", client), stands
 }
 
 // errNoShim says that the file where the shim belongs is something else.
@@ -288,25 +278,6 @@ func reachedBy(name string) string {
 		return ""
 	}
 	return path
-}
-
-// shimState says whether the shim of a program is installed, and what it runs.
-type shimState struct {
-	program *front.Program
-	reached string // the program that PATH leads to, "" if there is none
-	shim    bool   // reached is a shim
-	client  string // the client behind the shim, "" if there is none
-	version string // the client's, "" if it does not report one
-}
-
-// shimStateOf returns the state of a program's shim, by the PATH of this process.
-func shimStateOf(ctx context.Context, program *front.Program) shimState {
-	s := shimState{program: program, reached: reachedBy(program.Name)}
-	s.shim = s.reached != "" && isShim(s.reached)
-	if s.client = clientOf(program); s.client != "" {
-		s.version = versionOf(ctx, s.client)
-	}
-	return s
 }
 
 // foundPrograms returns the programs whose real client is installed on this machine, and Codex in any case.

@@ -48,7 +48,7 @@ type shown struct {
 	path     string
 	summary  lint.Summary
 	findings []lint.Finding
-	counts   [5]int64 // findings by impact
+	counts   impactCounts
 	modified time.Time
 	title    string   // "" if no words of the conversation are to be shown
 	resume   []string // the command that resumes it

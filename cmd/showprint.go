@@ -3,6 +3,7 @@ package cmd
 import (
 	"bufio"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,14 +52,11 @@ func (s *shown) facts() [][2]string {
 	if s.newer != "" {
 		facts = append(facts, [2]string{"replaced", "by a revert, from some turn on: " + s.newer})
 	}
-	out := facts[:0]
-	for _, f := range facts {
-		if f[1] != "" && f[1] != client {
-			f[1] = shortened(f[1], longestFact)
-			out = append(out, f)
-		}
+	facts = slices.DeleteFunc(facts, func(f [2]string) bool { return f[1] == "" || f[1] == client })
+	for i := range facts {
+		facts[i][1] = shortened(facts[i][1], longestFact)
 	}
-	return out
+	return facts
 }
 
 // agentTitle is an agent's name as people write it.
@@ -258,20 +256,15 @@ func (p *timelinePrinter) content(e *timeline.Entry) {
 func (p *timelinePrinter) end() error {
 	line := fmt.Sprintf("\n%s, %s; %s. Times are %s.", count(p.turns, "turn", "turns"), count(p.calls, "call", "calls"), p.shown.verdict(), time.Now().Format("MST"))
 	fmt.Fprintln(p.w, line)
-	if p.shown.damaged() > 0 && p.shown.path != "-" {
+	if p.shown.counts.damage() > 0 && p.shown.path != "-" {
 		fmt.Fprintln(p.w, "next: "+format.Command(p.shown.repair...))
 	}
 	return p.w.Flush()
 }
 
-// damaged is how many findings are more than notes.
-func (s *shown) damaged() int64 {
-	return s.counts[lint.Blocks] + s.counts[lint.Loses] + s.counts[lint.Rejects] + s.counts[lint.Shows]
-}
-
 // verdict is the summary of the findings.
 func (s *shown) verdict() string {
-	found := s.damaged()
+	found := s.counts.damage()
 	line := "no damage was found"
 	switch {
 	case found > 0:

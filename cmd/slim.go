@@ -95,12 +95,12 @@ func slimOptions(c *cli.Context) (opts surgery.SlimOptions, err error) {
 func sizeOfFlag(c *cli.Context, name string) (int, error) {
 	text := strings.TrimSuffix(strings.ToUpper(c.String(name)), "B")
 	unit := 1.0
-	for i, letter := range []string{"K", "M", "G"} {
-		if rest, ok := strings.CutSuffix(text, letter); ok {
-			text, unit = rest, 1e3
-			for range i {
-				unit *= 1e3
-			}
+	for _, u := range []struct {
+		letter string
+		size   float64
+	}{{"K", 1e3}, {"M", 1e6}, {"G", 1e9}} {
+		if rest, ok := strings.CutSuffix(text, u.letter); ok {
+			text, unit = rest, u.size
 		}
 	}
 	n, err := strconv.ParseFloat(text, 64)

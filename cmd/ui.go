@@ -168,6 +168,14 @@ func folded(line string, width, indent int) string {
 // wordForm is a word with the spaces before it.
 var wordForm = regexp.MustCompile(` *[^ ]+`)
 
+// atLine is a line's number, in front of what is said of it; "" if there is none.
+func atLine(n int64) string {
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("line %d: ", n)
+}
+
 // mapped is what f makes of each element of a list.
 func mapped[T, R any](list []T, f func(T) R) []R {
 	out := make([]R, len(list))

@@ -102,10 +102,7 @@ func (e *env) undoneJSON(c *cli.Context, run string, done []runs.Undone) error {
 		DryRun bool         `json:"dry_run"`
 		Files  []undoneFile `json:"files"`
 		Next   []string     `json:"next,omitempty"`
-	}{Schema: "hist.undo/1", Run: run, DryRun: c.Bool("dry-run"), Files: []undoneFile{}}
-	for _, u := range done {
-		out.Files = append(out.Files, undoneFile(u))
-	}
+	}{Schema: "hist.undo/1", Run: run, DryRun: c.Bool("dry-run"), Files: mapped(done, func(u runs.Undone) undoneFile { return undoneFile(u) })}
 	if out.DryRun {
 		out.Next = []string{"hist", "undo", run}
 	}

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -178,21 +179,15 @@ func (w *watchRun) look(path string) error {
 	} else {
 		delete(w.looked, path)
 	}
-	before, known := w.states[path]
-	if !known {
-		before = soundState
-	}
+	before := cmp.Or(w.states[path], soundState)
 	if now.State == before {
 		return nil
 	}
-	if w.states[path] = now.State; now.State == soundState {
+	if w.states[path] = now.State; now.State == soundState || now.State == goneState {
 		delete(w.states, path)
 	}
-	if now.State == goneState {
-		delete(w.states, path)
-		if before == soundState {
-			return nil // nothing was wrong with it, so nobody needs to know that it is gone
-		}
+	if now.State == goneState && before == soundState {
+		return nil // nothing was wrong with it, so nobody needs to know that it is gone
 	}
 	if err := w.tell(now); err != nil {
 		return fmt.Errorf("writing what has changed: %w", err)
