@@ -2,9 +2,7 @@ package inspect
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent"
@@ -35,17 +33,16 @@ func (c *Cache) Agreed(ctx context.Context, src *source.Source, databases []agen
 	if !ok || !with.rest || !with.there || !atRest(src.Info, file) {
 		return false, nothing
 	}
-	h := sha256.Sum256([]byte("agreed\x00" + src.Real))
 	text := file.Append(make([]byte, 0, 256))
 	for _, db := range with.all {
 		text = append(append(text, db.Files[0]...), 0)
 	}
-	l := lookup{key: key(h[:16]).withKind(glanced), own: withFiles(text, with.all), rows: withRows(ctx, text, with.all, src.Name)}
+	l := lookup{key: key(sumOf([]byte("agreed\x00" + src.Real))).withKind(glanced), own: withFiles(text, with.all), rows: withRows(ctx, text, with.all, src.Name)}
 	if c.find(l) != nil {
 		return true, nothing
 	}
 	return false, func() {
-		if !slices.ContainsFunc(with.all, func(db *database) bool { return !db.unchanged() }) {
+		if allUnchanged(with.all) {
 			c.add(l, []byte{1})
 		}
 	}

@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -141,9 +140,7 @@ func (c *Cache) lookupOf(ctx context.Context, src *source.Source, opts lint.Opti
 	if !ok {
 		return lookup{}, false
 	}
-	same := func() bool {
-		return !slices.ContainsFunc(databases, func(db *database) bool { return !db.unchanged() })
-	}
+	same := func() bool { return allUnchanged(databases) }
 	return lookup{keyOf(src, opts), withFiles(text, databases), withRows(ctx, text, databases, opts.Name.Base), same, a}, true
 }
 
@@ -211,8 +208,7 @@ func keyOf(src *source.Source, opts lint.Options) key {
 	for _, agent := range slices.Sorted(maps.Keys(opts.For)) {
 		text = append(append(append(append(text, agent...), 0), opts.For[agent]...), 0)
 	}
-	h := sha256.Sum256(text)
-	return key(h[:16]).withKind(linted)
+	return key(sumOf(text)).withKind(linted)
 }
 
 // withKind returns the key under which a result of another kind about the same session is stored.
@@ -226,6 +222,3 @@ const (
 	linted  byte = iota // of a lint
 	glanced             // of a glance
 )
-
-// hasHead says whether a file is a cache of this program.
-func hasHead(text, head []byte) bool { return bytes.HasPrefix(text, head) }

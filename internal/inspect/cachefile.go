@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -41,10 +42,10 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // no entries.
 func readCache(path string, head []byte) (map[key]entry, error) {
 	text, err := source.Small(path, maxFile+maxEntry)
-	if err != nil || !hasHead(text, head) {
+	text, own := bytes.CutPrefix(text, head)
+	if err != nil || !own {
 		return nil, err
 	}
-	text = text[len(head):]
 	entries := make(map[key]entry, len(text)/usualEntry)
 	for len(text) >= frameSize {
 		frame := text[:frameSize]

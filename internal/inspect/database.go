@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"crypto/sha256"
 	"slices"
 	"sync"
 
@@ -15,6 +14,11 @@ type database struct {
 	agent.Database
 	stamps []source.Stamp
 	rest   bool // all of its files could be examined, and none has just changed
+}
+
+// allUnchanged says so of several.
+func allUnchanged(databases []*database) bool {
+	return !slices.ContainsFunc(databases, func(db *database) bool { return !db.unchanged() })
 }
 
 // see examines a database.
@@ -38,8 +42,7 @@ func withFiles(text []byte, databases []*database) sum {
 			text = s.Append(append(text, 0))
 		}
 	}
-	h := sha256.Sum256(text)
-	return sum(h[:16])
+	return sumOf(text)
 }
 
 // withRows is the state of a text, and of what databases hold of the session whose file has a name; nil if there are none, or if all that
@@ -57,7 +60,6 @@ func withRows(ctx context.Context, text []byte, databases []*database, base stri
 			}
 			text = append(text, rows[:]...)
 		}
-		h := sha256.Sum256(text)
-		return sum(h[:16]), true
+		return sumOf(text), true
 	})
 }

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"crypto/sha256"
 	"os"
 
 	"github.com/hist-cli/hist/internal/source"
@@ -17,8 +16,7 @@ func (c *Cache) Glance(ctx context.Context, path string) (*timeline.Glance, erro
 		info, err := os.Stat(path)
 		file, ok := source.StampOf(info)
 		if err == nil && ok && atRest(info, file) {
-			s := sha256.Sum256([]byte(path))
-			l = lookup{key: key(s[:16]).withKind(glanced), own: sumOf([]source.Stamp{file})}
+			l = lookup{key: key(sumOf([]byte(path))).withKind(glanced), own: sumOf(file.Append(nil))}
 			if s, err := readGlance(path, c.find(l)); err == nil {
 				return s, nil
 			}

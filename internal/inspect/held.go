@@ -43,10 +43,7 @@ func Hold(ctx context.Context, paths []string) []Held {
 			return nil
 		}
 		a, err := all.Of(path, text)
-		if err != nil {
-			return nil
-		}
-		if a.ReadSent == nil {
+		if err != nil || a.ReadSent == nil {
 			return nil
 		}
 		read, err := a.ReadSent(text, agent.ReadAt{Base: filepath.Base(path)}, "")

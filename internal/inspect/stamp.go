@@ -18,14 +18,10 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// sum is the hash of a list of stamps.
+// sum is the hash of a text, such as one of stamps.
 type sum [16]byte
 
-func sumOf(list []source.Stamp) sum {
-	text := make([]byte, 0, 512)
-	for _, s := range list {
-		text = s.Append(text)
-	}
+func sumOf(text []byte) sum {
 	h := sha256.Sum256(text)
 	return sum(h[:16])
 }
@@ -46,10 +42,7 @@ func agentOf(opts lint.Options, path string) *agent.Agent {
 	if a := all.ByName(opts.Name.Base); a != nil {
 		return a
 	}
-	if a := all.AtHome(path, opts.Home); a != nil {
-		return a
-	}
-	return nil
+	return all.AtHome(path, opts.Home)
 }
 
 // common returns the databases of a home that all its findings depend on; false if their state is not known. If only a session's
@@ -100,10 +93,10 @@ func unchanged(paths []string, stamps []source.Stamp) bool {
 	for i, path := range paths {
 		var now source.Stamp
 		info, err := os.Stat(path)
-		if err == nil {
+		switch {
+		case err == nil:
 			now, _ = source.StampOf(info)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		case !errors.Is(err, fs.ErrNotExist):
 			return false
 		}
 		if isPending(path) && now != (source.Stamp{}) {
@@ -175,11 +168,7 @@ func watchLookups(opts *lint.Options) lookups {
 		}
 	}
 	return lookups{
-		further: func() bool {
-			return looked || slices.ContainsFunc(all, check.Kept.Further)
-		},
-		unread: func() bool {
-			return slices.ContainsFunc(all, check.Kept.Unread)
-		},
+		further: func() bool { return looked || slices.ContainsFunc(all, check.Kept.Further) },
+		unread:  func() bool { return slices.ContainsFunc(all, check.Kept.Unread) },
 	}
 }

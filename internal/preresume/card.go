@@ -1,6 +1,7 @@
 package preresume
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,9 +61,7 @@ func MakeCard(ctx context.Context, src timeline.Source, result *lint.Result, opt
 	}
 	f.finish()
 	h := result.Summary.Header
-	if f.cwd == "" {
-		f.cwd = h.CWD
-	}
+	f.cwd = cmp.Or(f.cwd, h.CWD)
 	c := &Card{Title: "Restart card: thread " + name(h.ID)}
 	c.add("Where it stopped", f.stopLines(h)...)
 	c.add("Prompts", f.promptLines(opts.Content)...)
@@ -200,10 +199,7 @@ func directoryLines(ctx context.Context, recorded, now string, h session.Info) [
 	if recorded == "" && now == "" {
 		return []string{"the session records none"}
 	}
-	dir := recorded
-	if recorded == "" {
-		dir = now
-	}
+	dir := cmp.Or(recorded, now)
 	lines = append(lines, "recorded: "+name(dir))
 	if now != "" && now != dir {
 		lines = append(lines, "you are in another one: "+name(now))
@@ -226,9 +222,7 @@ func directoryLines(ctx context.Context, recorded, now string, h session.Info) [
 
 // compare says whether the commit or branch is what it was when the session began.
 func compare(what, then, now string) string {
-	if now == "" {
-		now = "none"
-	}
+	now = cmp.Or(now, "none")
 	switch {
 	case then == "":
 		return fmt.Sprintf("%s: now %s; the session records none", what, name(now))

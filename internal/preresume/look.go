@@ -273,7 +273,7 @@ func (a *Answer) read(ctx context.Context, req Request, busy *disk.Busy) ([]lint
 	if size <= maxWhole || req.Deep || a.refused() {
 		found, err := whole(ctx, req, busy)
 		if !errors.Is(err, context.DeadlineExceeded) {
-			if beside := new(inspect.BesideError); errors.As(err, &beside) { // the session itself was read, and the answer is about that
+			if beside, ok := errors.AsType[*inspect.BesideError](err); ok { // the session itself was read, and the answer is about that
 				a.NotRead, err = "what the client keeps beside the session: "+beside.Err.Error(), nil
 			}
 			a.Complete = err == nil && a.NotRead == ""

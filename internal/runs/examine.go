@@ -59,10 +59,7 @@ func (r *Run) examine(ctx context.Context, index int) (*undoing, error) {
 	default:
 		err = r.examineRenamed(ctx, u, target, sha)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return u, nil
+	return u, err
 }
 
 // examineView decides about a session of which only the client's view was changed: what its database held of it.

@@ -116,20 +116,16 @@ type plainFile File
 
 // MarshalJSON keeps paths that are not valid UTF-8 in fields of their own.
 func (f File) MarshalJSON() ([]byte, error) {
-	out := struct {
+	raw := func(path string) []byte {
+		if utf8.ValidString(path) {
+			return nil
+		}
+		return []byte(path)
+	}
+	return json.Marshal(struct {
 		plainFile
 		rawPaths
-	}{plainFile: plainFile(f)}
-	if !utf8.ValidString(f.Source) {
-		out.SourceBytes = []byte(f.Source)
-	}
-	if !utf8.ValidString(f.Target) {
-		out.TargetBytes = []byte(f.Target)
-	}
-	if !utf8.ValidString(f.Home) {
-		out.HomeBytes = []byte(f.Home)
-	}
-	return json.Marshal(out)
+	}{plainFile(f), rawPaths{raw(f.Source), raw(f.Target), raw(f.Home)}})
 }
 
 // UnmarshalJSON is the inverse of MarshalJSON.
@@ -142,14 +138,10 @@ func (f *File) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	*f = File(in.plainFile)
-	if in.SourceBytes != nil {
-		f.Source = string(in.SourceBytes)
-	}
-	if in.TargetBytes != nil {
-		f.Target = string(in.TargetBytes)
-	}
-	if in.HomeBytes != nil {
-		f.Home = string(in.HomeBytes)
+	for path, raw := range map[*string][]byte{&f.Source: in.SourceBytes, &f.Target: in.TargetBytes, &f.Home: in.HomeBytes} {
+		if raw != nil {
+			*path = string(raw)
+		}
 	}
 	return nil
 }
