@@ -294,7 +294,6 @@ func clientFlag(agent, verb string) cli.Flag {
 	return &cli.StringFlag{Name: "for-" + agent, Usage: verb + " this `VERSION` of " + agentTitles[agent]}
 }
 
-// clientsOf reads the versions that were given on the command line.
 func clientsOf(c *cli.Context) (clients, error) {
 	by := clients{}
 	for _, f := range []struct{ agent, like string }{{"codex", "0.153 or 0.153.4"}, {"claude", "2.1.2"}, {"pi", "0.87.1"}} {
@@ -311,7 +310,6 @@ func providerFlag() cli.Flag {
 	return &cli.StringFlag{Name: "provider", Usage: "the `API` that the session goes on with, if it is another than the session's own: " + strings.Join(lint.Providers(), ", ") + "; =NAME behind it is the provider's name in Codex's config"}
 }
 
-// knownProvider checks a provider that was given on the command line.
 func knownProvider(name string) error {
 	if err := lint.CheckProvider(name); err != nil {
 		return usage("%v", err)

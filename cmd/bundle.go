@@ -234,7 +234,6 @@ func (u *unpacking) cwd(s repair.Bundled) (opts surgery.MoveOptions, dir string)
 	return opts, dir
 }
 
-// session brings one session.
 func (u *unpacking) session(s repair.Bundled) error {
 	from, to := filepath.Join(u.dir, filepath.FromSlash(s.Path)), filepath.Join(u.home, filepath.FromSlash(s.Path))
 	opts, dir := u.cwd(s)

@@ -65,7 +65,6 @@ type completedFlag struct {
 	Listed             bool     // or several, separated by commas, each with a file behind "="
 }
 
-// Dashed are the flags with their dashes.
 func (c completedCommand) Dashed() string {
 	return strings.Join(mapped(c.Flags, func(f completedFlag) string { return "--" + f.Name }), " ")
 }

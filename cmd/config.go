@@ -48,12 +48,10 @@ type restartConfig struct {
 	SaveTool   string `toml:"save_tool"`
 }
 
-// apply puts the config's settings into the options for a session.
 func (c *config) apply(opts *lint.Options) {
 	opts.WakePrefix, opts.SaveTool = c.Restart.WakePrefix, c.Restart.SaveTool
 }
 
-// off says whether a rule is switched off.
 func (c *config) off(rule string) bool {
 	s := c.Lint.Rules[rule]
 	return s != nil && s.off

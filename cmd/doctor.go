@@ -104,7 +104,6 @@ type doctor struct {
 	perAgent  map[string]int64
 }
 
-// patient is a damaged session.
 type patient struct {
 	target   target
 	worst    lint.Impact
@@ -225,7 +224,6 @@ var does = map[lint.Impact]struct{ one, many string }{
 	lint.Rejects: {"resumes, then each request fails", "resume, then each request fails"}, lint.Shows: {"is displayed wrongly", "are displayed wrongly"},
 }
 
-// write prints the screen.
 func (d *doctor) write(to io.Writer, width int) error {
 	w := bufio.NewWriter(to)
 	total := d.sound + d.mended + int64(len(d.patients))
@@ -239,11 +237,7 @@ func (d *doctor) write(to io.Writer, width int) error {
 		}
 		line("%s", text)
 	default:
-		are := "are"
-		if len(d.patients) == 1 {
-			are = "is"
-		}
-		line("%d of %s %s damaged:", len(d.patients), count(total, "session", "sessions"), are)
+		line("%d of %s %s damaged:", len(d.patients), count(total, "session", "sessions"), inNumber(len(d.patients), "is", "are"))
 	}
 	if d.mended > 0 {
 		line("%s a repaired copy, which is the one to resume: hist list names it", count(d.mended, "damaged session has", "damaged sessions have"))

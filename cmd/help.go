@@ -27,7 +27,6 @@ func proseIn(width int) int {
 	return proseWidth
 }
 
-// help prints the help of hist or of one command.
 func (e *env) help(w io.Writer, _ string, data any) {
 	p := &helpPage{w: w, width: widthOf(e.out)}
 	command := ""

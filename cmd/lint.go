@@ -63,7 +63,6 @@ type linted struct {
 	repaired                string // the thread that is its repaired copy, "" if there is none
 }
 
-// lintRun is one run of the command.
 type lintRun struct {
 	env       *env
 	c         *cli.Context
@@ -120,7 +119,6 @@ func (e *env) lint(c *cli.Context) error {
 	return nil
 }
 
-// flags reads the command line.
 func (l *lintRun) flags() ([]outputTo, error) {
 	var err error
 	if l.threshold, err = lint.ParseImpact(l.c.String("fail-on")); err != nil {
@@ -165,7 +163,6 @@ func (l *lintRun) set(opts *lint.Options) {
 	opts.Processors = max(1, runtime.GOMAXPROCS(0)/len(l.targets))
 }
 
-// run lints all targets and shows what is found.
 func (l *lintRun) run() error {
 	if !l.c.Bool("no-cache") && !l.c.Bool("show-content") {
 		l.cache = inspect.OpenCache(Version())
@@ -211,7 +208,6 @@ func (l *lintRun) run() error {
 	return nil
 }
 
-// text says whether a summary for people is printed.
 func (l *lintRun) text() bool {
 	return slices.ContainsFunc(l.printers, func(p lintPrinter) bool { _, ok := p.(*textPrinter); return ok })
 }

@@ -263,7 +263,6 @@ func isSession(path string, info os.FileInfo) bool {
 	return all.IsRecord(line)
 }
 
-// rowOf is one session in numbers.
 func rowOf(r *linted) *format.Row {
 	row := &format.Row{Path: r.target.path, Outcome: format.Linted, HistVersion: Version()}
 	if r.src != nil && r.src.Info != nil {

@@ -286,11 +286,7 @@ func (p *textPrinter) damage(found int64) string {
 	case p.damaged == 0: // only things beside sessions are damaged
 		line = count(p.sessions, "session", "sessions")
 	case p.sessions > 1:
-		are := "are"
-		if p.damaged == 1 {
-			are = "is"
-		}
-		line = fmt.Sprintf("%d of %d sessions %s damaged", p.damaged, p.sessions, are)
+		line = fmt.Sprintf("%d of %d sessions %s damaged", p.damaged, p.sessions, inNumber(p.damaged, "is", "are"))
 	}
 	line += ": " + p.happens()
 	if p.optional == 0 {
@@ -311,10 +307,8 @@ func (p *textPrinter) happens() string {
 		case n == 0 || does[of].one == "":
 		case p.damaged == 1:
 			return "it " + does[of].one + "; "
-		case n == 1:
-			parts = append(parts, "1 "+does[of].one)
 		default:
-			parts = append(parts, fmt.Sprintf("%d %s", n, does[of].many))
+			parts = append(parts, count(n, does[of].one, does[of].many))
 		}
 	}
 	if len(parts) == 0 {
@@ -341,18 +335,13 @@ func repairable(some, all int64) string {
 // longestHint is how many columns the words beside a command take, with what stands before and between.
 const longestHint = len("    shows what a repair would change")
 
-// next prints what to type next.
 func (p *textPrinter) next() {
 	var lines [][2]string
 	if p.mendable > 0 && p.damaged > 0 && !p.listed {
-		makes := "makes copies that resume"
-		if p.damaged == 1 {
-			makes = "makes a copy that resumes"
-		}
 		lines = append(
 			lines,
 			[2]string{format.Command(append([]string{"hist", "repair", "-n"}, p.same...)...), "shows what a repair would change"},
-			[2]string{format.Command(append([]string{"hist", "repair"}, p.same...)...), makes},
+			[2]string{format.Command(append([]string{"hist", "repair"}, p.same...)...), inNumber(p.damaged, "makes a copy that resumes", "makes copies that resume")},
 		)
 	}
 	if p.rule != "" {
@@ -404,7 +393,6 @@ func (g *grouping) head(p *textPrinter, r *linted) {
 	fmt.Fprintln(p.w, "  "+p.st.dim.Sprint(strings.TrimLeft(strings.Join(where, ", "), ", ")))
 }
 
-// ago is a time ago in words.
 func ago(d time.Duration) string {
 	for _, u := range []struct {
 		unit      time.Duration

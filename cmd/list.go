@@ -39,7 +39,6 @@ func listCommand(e *env) *cli.Command {
 	}
 }
 
-// wanted says which sessions to list.
 type wanted struct {
 	agent  string
 	cwd    string

@@ -104,7 +104,6 @@ func threads(d decisions.Decision, form func(string) string) string {
 	return oneLine(form(available) + " → " + form(used))
 }
 
-// became says what came of a decision.
 func became(d decisions.Decision) string {
 	text := ""
 	if d.Repaired {

@@ -229,7 +229,6 @@ func (t *listTable) row(s *timeline.Glance, health string, now time.Time) row {
 	return r
 }
 
-// column is one column of the table.
 type column struct {
 	head string
 	of   func(*row) *string

@@ -83,7 +83,6 @@ func (m *man) line(format string, args ...any) { fmt.Fprintf(&m.b, format+"\n", 
 
 func (m *man) section(name string) { m.line(".SH %s", name) }
 
-// prose is a text in paragraphs.
 func (m *man) prose(text string) {
 	for i, paragraph := range strings.Split(text, "\n\n") {
 		if i > 0 {

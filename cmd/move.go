@@ -293,7 +293,6 @@ func worksIn(ctx context.Context, list []target, opts *surgery.MoveOptions) (in 
 	return in
 }
 
-// moveOne moves one session.
 func (r *repairRun) moveOne(ctx context.Context, job repair.Job, t target, opts surgery.MoveOptions) (*repair.Report, error) {
 	g, err := timeline.Look(ctx, t.path, timeline.LookOptions{})
 	if err != nil {

@@ -176,10 +176,10 @@ func (p *reportPrinter) operated(rep *repair.Report) {
 	for _, n := range rep.Notes {
 		fmt.Fprintln(p.w, folded("  "+oneLine(n), p.width, 4))
 	}
-	switch rep.Mode {
-	case repair.DryRun.String():
+	switch {
+	case p.dry:
 		p.unwritten(rep)
-	case repair.ToStream.String():
+	case rep.Mode == repair.ToStream.String():
 	default:
 		p.written(rep)
 		p.resume(rep)
@@ -256,7 +256,7 @@ func (p *reportPrinter) portions(op *repair.Operated) {
 		} else if part.Saved < 0 {
 			size = "+" + surgery.Bytes(-part.Saved)
 		}
-		fmt.Fprintln(p.w, strings.TrimRight(fmt.Sprintf("  %-*s  %6d %-7s  %s", wide, part.Name, part.Changes, plural(part.Changes, "change"), size), " "))
+		fmt.Fprintln(p.w, strings.TrimRight(fmt.Sprintf("  %-*s  %6d %-7s  %s", wide, part.Name, part.Changes, inNumber(part.Changes, "change", "changes"), size), " "))
 		if p.verbose {
 			fmt.Fprintln(p.w, "    "+p.st.dim.Sprint(folded(part.Why, p.width-4, 4)))
 		}
@@ -264,13 +264,6 @@ func (p *reportPrinter) portions(op *repair.Operated) {
 	if op.After != op.Before {
 		fmt.Fprintf(p.w, "  size: %s → %s (%+.0f %%)\n", surgery.Bytes(op.Before), surgery.Bytes(op.After), 100*float64(op.After-op.Before)/float64(max(op.Before, 1)))
 	}
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
 }
 
 // exit is the command's exit code, by what went wrong with single sessions.

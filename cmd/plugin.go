@@ -16,6 +16,7 @@ import (
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/preresume"
+	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/source"
 )
 
@@ -83,16 +84,12 @@ func self() string {
 	if err != nil {
 		return "hist"
 	}
-	reached, err := exec.LookPath("hist")
-	if err != nil {
-		return path
+	if reached, err := exec.LookPath("hist"); err == nil {
+		if same, err := publish.SameFile(path, reached); err == nil && same {
+			return "hist"
+		}
 	}
-	one, err := os.Stat(path)
-	other, err2 := os.Stat(reached)
-	if err != nil || err2 != nil || !os.SameFile(one, other) {
-		return path
-	}
-	return "hist"
+	return path
 }
 
 // started is what a client tells its hook.

@@ -50,7 +50,6 @@ func preResumeCommand(e *env) *cli.Command {
 	}
 }
 
-// preRun is one run of the command.
 type preRun struct {
 	env     *env
 	c       *cli.Context
@@ -110,7 +109,6 @@ func (p *preRun) run() error {
 	return exit(exitOf(answer.Verdict))
 }
 
-// exitOf is the exit code for a verdict.
 func exitOf(v preresume.Verdict) int {
 	switch v {
 	case preresume.Resumable:
@@ -123,7 +121,6 @@ func exitOf(v preresume.Verdict) int {
 	return ExitFindings
 }
 
-// flags reads the command line.
 func (p *preRun) flags() error {
 	if err := p.operands(); err != nil {
 		return err
@@ -340,7 +337,6 @@ func (p *preRun) instead(a *preresume.Answer, cause error) error {
 	return exit(ExitIO)
 }
 
-// answer looks at the session.
 func (p *preRun) answer(t target) (*preresume.Answer, error) {
 	src, err := source.Open(t.path)
 	if err != nil {
@@ -367,7 +363,6 @@ func (p *preRun) answer(t target) (*preresume.Answer, error) {
 	return a, err
 }
 
-// print shows the answer, or the card.
 func (p *preRun) print(t target, a *preresume.Answer) error {
 	if p.c.Bool("card") {
 		return p.card(t)

@@ -24,7 +24,6 @@ import (
 	"github.com/hist-cli/hist/repair"
 )
 
-// begin begins the log entry of a decision.
 func (p *preRun) begin() {
 	var id [6]byte
 	rand.Read(id[:]) // never fails
@@ -38,7 +37,6 @@ func (p *preRun) begin() {
 	}
 }
 
-// note copies the answer into the log entry.
 func (p *preRun) note(a *preresume.Answer) {
 	p.log.Verdict, p.log.Thread, p.log.Path = string(a.Verdict), a.Thread, a.Path
 	p.log.Why, p.log.Millis = a.Reason, time.Since(p.began).Milliseconds()

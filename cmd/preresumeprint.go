@@ -121,7 +121,6 @@ func fromHere(dir string, command []string) string {
 	return format.Command(command...)
 }
 
-// sessionWords describe the session and its last turn.
 func sessionWords(a *preresume.Answer, line func(name, text string)) {
 	line("thread", a.Thread)
 	line("file", a.Path)

@@ -67,7 +67,6 @@ func (p *progress) show() {
 	}
 }
 
-// draw draws the line anew.
 func (p *progress) draw(took time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -63,7 +63,6 @@ func repairCommand(e *env) *cli.Command {
 // fewSessions is how many named sessions have their changes listed; of more, each has a line.
 const fewSessions = 3
 
-// repairRun is one run of the command.
 type repairRun struct {
 	env        *env
 	c          *cli.Context
@@ -160,7 +159,7 @@ func (r *repairRun) all(ctx context.Context, list []target) error {
 	for _, t := range list {
 		if err := r.one(ctx, t); err != nil {
 			// What was repaired before an interruption can be undone.
-			if end := r.print.end(context.WithoutCancel(ctx), r.c, r.run); !errors.Is(err, end) {
+			if end := r.print.end(context.WithoutCancel(ctx), r.run); !errors.Is(err, end) {
 				return errors.Join(err, end)
 			}
 			return err
@@ -174,10 +173,9 @@ func (r *repairRun) all(ctx context.Context, list []target) error {
 	default:
 		err = asInUse(r.beside(r))
 	}
-	return errors.Join(err, writing("the report", r.print.end(ctx, r.c, r.run)))
+	return errors.Join(err, writing("the report", r.print.end(ctx, r.run)))
 }
 
-// flags reads the command line.
 func (r *repairRun) flags(operands []string) error {
 	if err := r.chosen(); err != nil {
 		return err

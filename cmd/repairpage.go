@@ -32,7 +32,7 @@ func timelinesOf(page string) string {
 
 // pages writes the report as a page and, in a directory beside it, the timelines of the sessions in which something was
 // repaired or left, with links in both directions.
-func (p *reportPrinter) pages(ctx context.Context, c *cli.Context) (err error) {
+func (p *reportPrinter) pages(ctx context.Context) (err error) {
 	defer func() {
 		if p.timelines && err != nil && !errors.Is(err, publish.ErrPublished) {
 			os.RemoveAll(timelinesOf(p.page)) //nolint:errcheck // without the page, nothing links to them
@@ -60,7 +60,7 @@ func (p *reportPrinter) pages(ctx context.Context, c *cli.Context) (err error) {
 		if written == maxTimelines || len(rep.Edits)+len(rep.Left) == 0 {
 			continue
 		}
-		link, err := p.timeline(ctx, c, path, i)
+		link, err := p.timeline(ctx, path, i)
 		if err != nil {
 			return err
 		}
@@ -69,20 +69,15 @@ func (p *reportPrinter) pages(ctx context.Context, c *cli.Context) (err error) {
 	}
 	opts := repair.PageOptions{Content: p.content, About: func(i int) repair.Session { return about[i] }}
 	switch {
-	case !c.Bool("dry-run") || !anythingToDo(p.reports):
+	case !p.c.Bool("dry-run") || !slices.ContainsFunc(p.reports, func(r *repair.Report) bool { return len(r.Edits) > 0 }):
 	case len(p.reports) == 1:
 		opts.Next = p.reports[0].Next
-	case c.NArg() <= maxNamed: // a command of many words is of no use; each session has its own
-		opts.Next = append(withoutDryRun(c), c.Args().Slice()...)
+	case p.c.NArg() <= maxNamed: // a command of many words is of no use; each session has its own
+		opts.Next = append(withoutDryRun(p.c), p.c.Args().Slice()...)
 	}
 	return writePage(ctx, p.page, func(w io.Writer) error {
 		return repair.HTML(w, p.reports, opts)
 	})
-}
-
-// anythingToDo says whether a report of a dry run shows a change.
-func anythingToDo(reports []*repair.Report) bool {
-	return slices.ContainsFunc(reports, func(r *repair.Report) bool { return len(r.Edits) > 0 })
 }
 
 // next is the command that makes what a dry run shows of one session.
@@ -123,7 +118,7 @@ func withoutDryRun(c *cli.Context) []string {
 }
 
 // timeline writes the page of one session's timeline and returns a link to it.
-func (p *reportPrinter) timeline(ctx context.Context, c *cli.Context, path string, i int) (string, error) {
+func (p *reportPrinter) timeline(ctx context.Context, path string, i int) (string, error) {
 	dir := timelinesOf(p.page)
 	if !p.timelines {
 		if err := os.Mkdir(dir, 0o700); err != nil {
@@ -134,7 +129,7 @@ func (p *reportPrinter) timeline(ctx context.Context, c *cli.Context, path strin
 	name := fmt.Sprintf("%d.html", i+1)
 	report := fmt.Sprintf("../%s#session-%d", url.PathEscape(filepath.Base(p.page)), i)
 	err := writePage(ctx, filepath.Join(dir, name), func(w io.Writer) error {
-		return p.env.showOne(c, target{path: path, home: homeOf(path)}, newPage(w, report))
+		return p.env.showOne(p.c, target{path: path, home: homeOf(path)}, newPage(w, report))
 	})
 	return url.PathEscape(filepath.Base(dir)) + "/" + name, err
 }

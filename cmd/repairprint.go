@@ -32,7 +32,7 @@ type reportPrinter struct {
 	diff    bool
 	content bool
 	verbose bool
-	dry     bool       // nothing is written
+	dry     bool       // nothing is written of the session in hand
 	width   int        // of the terminal, in columns; 0 if it is not one
 	whole   bool       // all sessions were asked for, so those with nothing to repair are only counted
 	batch   bool       // a line a session
@@ -76,10 +76,10 @@ func (e *env) reportPrinter(c *cli.Context, toErr bool) (*reportPrinter, error) 
 }
 
 func (p *reportPrinter) report(rep *repair.Report) error {
-	if op := rep.Operation; rep.Mode == repair.DryRun.String() && (len(rep.Edits) > 0 || op != nil && op.Sent != nil) {
+	p.dry = rep.Mode == repair.DryRun.String()
+	if op := rep.Operation; p.dry && (len(rep.Edits) > 0 || op != nil && op.Sent != nil) {
 		rep.Next = p.next(rep)
 	}
-	p.dry = rep.Mode == repair.DryRun.String()
 	if p.page != "" {
 		p.reports = append(p.reports, rep)
 	}
@@ -90,9 +90,9 @@ func (p *reportPrinter) report(rep *repair.Report) error {
 		}
 	case rep.Operation != nil:
 		p.operated(rep)
-	case len(rep.Edits) == 0 && (rep.Mode == runs.NewThread || rep.Mode == repair.DryRun.String()) && rep.Run != "":
+	case len(rep.Edits) == 0 && (rep.Mode == runs.NewThread || p.dry) && rep.Run != "":
 		was := "was"
-		if rep.Mode == repair.DryRun.String() {
+		if p.dry {
 			was = "would be"
 		}
 		if p.whole && len(rep.Resume) > 0 {
@@ -121,7 +121,7 @@ func (p *reportPrinter) report(rep *repair.Report) error {
 func (p *reportPrinter) row(rep *repair.Report) {
 	line := shortOf(cmp.Or(lint.NameOf(rep.Source, true).ThreadID, rep.Thread), rep.Source) + "  "
 	switch {
-	case len(rep.Edits) == 0 || rep.Target == "" && rep.Mode != repair.DryRun.String() && rep.Mode != repair.ToStream.String():
+	case len(rep.Edits) == 0 || rep.Target == "" && !p.dry && rep.Mode != repair.ToStream.String():
 		line += "left as it is: nothing of it can be repaired this way"
 	default:
 		p.mended++
@@ -129,7 +129,7 @@ func (p *reportPrinter) row(rep *repair.Report) {
 	}
 	fmt.Fprintln(p.w, folded(line, p.width, 4))
 	switch {
-	case len(rep.Edits) == 0 || rep.Target == "" || rep.Mode == repair.DryRun.String():
+	case len(rep.Edits) == 0 || rep.Target == "" || p.dry:
 	case rep.Refused(), len(rep.Resume) == 0, rep.Mode != runs.NewThread:
 		fmt.Fprintf(p.w, "    written: %s\n", oneLine(rep.Target))
 	default:
@@ -138,26 +138,25 @@ func (p *reportPrinter) row(rep *repair.Report) {
 }
 
 // summary is the last line of a batch.
-func (p *reportPrinter) summary(dry bool) {
+func (p *reportPrinter) summary() {
 	switch {
 	case p.mended == 0:
-		return
-	case dry:
+	case p.c.Bool("dry-run"):
 		fmt.Fprintf(p.w, "%s would be repaired; nothing was written (dry run); -v shows each change\n", count(p.mended, "session", "sessions"))
 	default:
 		fmt.Fprintf(p.w, "%s repaired\n", count(p.mended, "session was", "sessions were"))
 	}
 }
 
-func (p *reportPrinter) end(ctx context.Context, c *cli.Context, run *runs.Run) error {
+func (p *reportPrinter) end(ctx context.Context, run *runs.Run) error {
 	if p.page != "" {
-		if err := p.pages(ctx, c); err != nil {
+		if err := p.pages(ctx); err != nil {
 			return err
 		}
 	}
-	p.summary(c.Bool("dry-run"))
+	p.summary()
 	if p.sizes != nil {
-		p.sizes.end(p.w, p.width, c.Bool("dry-run"))
+		p.sizes.end(p.w, p.width, p.c.Bool("dry-run"))
 	}
 	if p.healthy > 0 {
 		fmt.Fprintf(p.w, "%s: %s\n", count(p.healthy, "session", "sessions"), p.nothing)
@@ -219,7 +218,7 @@ func (p *reportPrinter) text(rep *repair.Report) {
 		fmt.Fprintln(p.w, folded("  "+oneLine(n), p.width, 4))
 	}
 	switch {
-	case rep.Mode == repair.DryRun.String():
+	case p.dry:
 		p.unwritten(rep)
 	case rep.Mode == repair.ToStream.String():
 	case rep.Target == "":

@@ -162,7 +162,7 @@ func (e *env) showOne(c *cli.Context, t target, print showPrinter) error {
 		return fmt.Errorf("writing the timeline: %w", err)
 	}
 	content := c.Bool("show-content")
-	if p, ok := print.(*timelinePrinter); ok && isTerminal(e.out) && !content && !c.Bool("redact") && (conf == nil || !conf.NoTitles) {
+	if p, ok := print.(*timelinePrinter); ok && isTerminal(e.out) && !content && !c.Bool("redact") && !conf.NoTitles {
 		p.clipped, content = true, true
 	}
 	err = timeline.Read(c.Context, in, timeline.Options{Agent: all.Named(r.result.Summary.Agent), Findings: s.findings, Content: content, Live: opts.Live, Sent: sent}, print.entry)

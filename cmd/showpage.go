@@ -55,7 +55,6 @@ type pageEntry struct {
 	Blocks                   []pageBlock
 }
 
-// pageBlock is some words of the conversation.
 type pageBlock struct{ Title, Text string }
 
 // pageFinding is one line in the list of findings.
@@ -147,7 +146,6 @@ func (p *timelinePage) entry(e *timeline.Entry) error {
 	return p.err
 }
 
-// line is what the page shows of an entry.
 func (p *timelinePage) line(e *timeline.Entry) pageEntry {
 	l := pageEntry{Class: "plain", Time: clock(e.Time), Stamp: day(e.Time), Name: oneLine(describeEntry(e)), Line: e.Pos.Line}
 	switch e.Kind {

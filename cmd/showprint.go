@@ -107,7 +107,6 @@ func (p *timelinePrinter) entry(e *timeline.Entry) error {
 // notSent is said of what stands in the session, but is not sent any more.
 const notSent = "(not sent)"
 
-// line is an entry in words.
 func (p *timelinePrinter) line(e *timeline.Entry) string {
 	words := oneLine(describeEntry(e))
 	if p.clipped && e.Text != "" {
@@ -143,7 +142,6 @@ func (p *timelinePrinter) how(e *timeline.Entry) *color.Color {
 	return p.st.dim
 }
 
-// describeEntry describes an entry in plain words.
 func describeEntry(e *timeline.Entry) string {
 	switch e.Kind {
 	case timeline.Prompt, timeline.Answer, timeline.Thought:
@@ -166,7 +164,6 @@ func describeEntry(e *timeline.Entry) string {
 	return e.Kind.String()
 }
 
-// callName is a call's tool and, if it has one, its id.
 func callName(e *timeline.Entry) string {
 	if e.Within != "" {
 		return fmt.Sprintf("%s, run by the script of %s", e.Tool, e.Within)
@@ -185,7 +182,6 @@ func length(e *timeline.Entry) string {
 	return s
 }
 
-// outcome says how a call came out.
 func outcome(e *timeline.Entry) string {
 	how := e.Outcome.State.String()
 	switch {
@@ -204,7 +200,6 @@ func outcome(e *timeline.Entry) string {
 	return how + took(e.Outcome.Took)
 }
 
-// turnEnd says how a turn ended.
 func turnEnd(e *timeline.Entry) string {
 	s := string(e.State)
 	switch e.State {
@@ -262,7 +257,6 @@ func (p *timelinePrinter) end() error {
 	return p.w.Flush()
 }
 
-// verdict is the summary of the findings.
 func (s *shown) verdict() string {
 	found := s.counts.damage()
 	line := "no damage was found"

@@ -25,7 +25,7 @@ func noTitlesFlag() cli.Flag {
 }
 
 func newTitles(c *cli.Context, conf *config) *titles {
-	return &titles{off: c.Bool("no-titles") || conf != nil && conf.NoTitles, byHome: map[string]map[string]string{}}
+	return &titles{off: c.Bool("no-titles") || conf.NoTitles, byHome: map[string]map[string]string{}}
 }
 
 // of is a session's title on one line, "" if it has none or titles are off. The session must have been looked at with its

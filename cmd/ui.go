@@ -187,10 +187,15 @@ func mapped[T, R any](list []T, f func(T) R) []R {
 
 // count is a number with its noun.
 func count[N int | int64](n N, one, many string) string {
+	return fmt.Sprintf("%d %s", n, inNumber(n, one, many))
+}
+
+// inNumber is a word as it stands beside a number.
+func inNumber[N int | int64](n N, one, many string) string {
 	if n == 1 {
-		return "1 " + one
+		return one
 	}
-	return fmt.Sprintf("%d %s", n, many)
+	return many
 }
 
 // paged writes a text: on a terminal that is too low for it through $PAGER, or less, if that can be run.

@@ -56,9 +56,9 @@ func (e *env) undo(c *cli.Context) error {
 		return err
 	}
 	claims := repair.Claims{HomeOf: homeOf, Dependants: inspect.DependantsOfMany()}
-	undo, says := run.Undo, undoneWords
+	undo := run.Undo
 	if c.Bool("dry-run") {
-		undo, says = run.Preview, wouldUndoWords
+		undo = run.Preview
 	}
 	done, err := undo(c.Context, claims, only...)
 	if errors.Is(err, runs.ErrMovedOn) && len(only) == 0 && len(run.Manifest.Files) > 1 {
@@ -68,7 +68,11 @@ func (e *env) undo(c *cli.Context) error {
 		return errors.Join(asInUse(err), e.undoneJSON(c, run.Manifest.Run, done))
 	}
 	for _, u := range done {
-		fmt.Fprintf(e.out, "%s: %s\n", oneLine(u.Path), says[u.Action])
+		words := undoneWords[u.Action].did
+		if c.Bool("dry-run") {
+			words = undoneWords[u.Action].would
+		}
+		fmt.Fprintf(e.out, "%s: %s\n", oneLine(u.Path), words)
 		if u.Note != "" {
 			fmt.Fprintf(e.out, "  %s\n", oneLine(u.Note))
 		}
@@ -76,16 +80,13 @@ func (e *env) undo(c *cli.Context) error {
 	return asInUse(err)
 }
 
-var undoneWords = map[string]string{
-	runs.Restored: "the original was restored", runs.Removed: "the copy was removed", runs.Already: "nothing left to do",
-	runs.RowsBack: "its rows in the client's database were restored; the session itself had not changed",
-	runs.Kept:     "its client has changed it since, so it was left as it is",
-}
-
-var wouldUndoWords = map[string]string{
-	runs.Restored: "the original would be restored", runs.Removed: "the copy would be removed", runs.Already: "nothing left to do",
-	runs.RowsBack: "what its client's database held of it would come back",
-	runs.Kept:     "its client has changed it since, so it would be left as it is",
+// undoneWords say what an undo did to a file, and what it would do.
+var undoneWords = map[string]struct{ did, would string }{
+	runs.Restored: {"the original was restored", "the original would be restored"},
+	runs.Removed:  {"the copy was removed", "the copy would be removed"},
+	runs.Already:  {"nothing left to do", "nothing left to do"},
+	runs.RowsBack: {"its rows in the client's database were restored; the session itself had not changed", "what its client's database held of it would come back"},
+	runs.Kept:     {"its client has changed it since, so it was left as it is", "its client has changed it since, so it would be left as it is"},
 }
 
 // undoneFile is the documented form of a file that was undone.

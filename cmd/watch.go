@@ -60,7 +60,6 @@ type sessionState struct {
 	Error    string   `json:"error,omitempty"`
 }
 
-// watchRun is one run of the command.
 type watchRun struct {
 	env       *env
 	c         *cli.Context
@@ -267,7 +266,6 @@ func (s *sessionState) judge(res *lint.Result, threshold lint.Impact) {
 	}
 }
 
-// tell prints one state.
 func (w *watchRun) tell(s sessionState) error {
 	if w.c.Bool("json") {
 		return format.Write(w.env.out, s)
