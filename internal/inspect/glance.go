@@ -6,6 +6,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/timeline"
+	"github.com/hist-cli/hist/lint"
 )
 
 // Glance returns the fields of a session that timeline.Lost compares, from the cache if the file has not changed. The last prompt
@@ -43,4 +44,16 @@ func readGlance(path string, text []byte) (*timeline.Glance, error) {
 		return nil, errCode
 	}
 	return s, nil
+}
+
+// Lost is timeline.Lost of the sessions of a home, which are at these paths: only those that have changed are read. One that can't be
+// read is left out.
+func (c *Cache) Lost(ctx context.Context, paths []string) map[string][]lint.Finding {
+	var sessions []*timeline.Glance
+	for _, r := range timeline.LookManyBy(paths, func(path string) (*timeline.Glance, error) { return c.Glance(ctx, path) }) {
+		if r.Err == nil {
+			sessions = append(sessions, r.Session)
+		}
+	}
+	return timeline.Lost(ctx, sessions)
 }

@@ -5,16 +5,20 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -171,4 +175,179 @@ func watchLookups(opts *lint.Options) lookups {
 		further: func() bool { return looked || slices.ContainsFunc(all, check.Kept.Further) },
 		unread:  func() bool { return slices.ContainsFunc(all, check.Kept.Unread) },
 	}
+}
+
+// database is the state of a database of a home at one time.
+type database struct {
+	agent.Database
+	stamps []source.Stamp
+	rest   bool // all of its files could be examined, and none has just changed
+}
+
+// allUnchanged says so of several.
+func allUnchanged(databases []*database) bool {
+	return !slices.ContainsFunc(databases, func(db *database) bool { return !db.unchanged() })
+}
+
+// see examines a database.
+func see(d agent.Database) *database {
+	db := &database{Database: d}
+	db.stamps, db.rest = stampAll(d.Files)
+	return db
+}
+
+// there says whether the database exists.
+func (db *database) there() bool { return len(db.stamps) > 0 && db.stamps[0] != (source.Stamp{}) }
+
+// unchanged says whether the database is still as it was seen.
+func (db *database) unchanged() bool { return unchanged(db.Files, db.stamps) }
+
+// withFiles is the state of a text, and of the files of databases.
+func withFiles(text []byte, databases []*database) sum {
+	text = slices.Clip(text)
+	for _, db := range databases {
+		for _, s := range db.stamps {
+			text = s.Append(append(text, 0))
+		}
+	}
+	return sumOf(text)
+}
+
+// withRows is the state of a text, and of what databases hold of the session whose file has a name; nil if there are none, or if all that
+// they hold counts.
+func withRows(ctx context.Context, text []byte, databases []*database, base string) func() (sum, bool) {
+	if len(databases) == 0 || slices.ContainsFunc(databases, func(db *database) bool { return db.Whole }) {
+		return nil
+	}
+	text = slices.Clip(text)
+	return sync.OnceValues(func() (sum, bool) {
+		for _, db := range databases {
+			rows, err := Rows(ctx, db.Database, base)
+			if err != nil || !db.unchanged() {
+				return sum{}, false
+			}
+			text = append(text, rows[:]...)
+		}
+		return sumOf(text), true
+	})
+}
+
+// names are those of the files in a directory.
+type names struct {
+	are   map[string]bool
+	known bool // it could be read
+	until time.Time
+}
+
+// namesFor is how long the names in a directory are used without reading them again.
+const namesFor = time.Second
+
+// twins adds to a text that is to be hashed at which paths a file of the session lies; false if that can't be found out.
+func (c *Cache) twins(ctx context.Context, a *agent.Agent, opts lint.Options, path string, text []byte) ([]byte, bool) {
+	if a == nil || opts.Home == "" || bounds(a).Twins == nil {
+		return text, true
+	}
+	for _, twin := range bounds(a).Twins(opts.Home, opts.Name.Base) {
+		there, ok := c.exists(walk.RecentOf(ctx), twin, path)
+		if !ok {
+			return nil, false
+		}
+		if there {
+			text = append(text, 1)
+		} else {
+			text = append(text, 0)
+		}
+	}
+	return text, true
+}
+
+// exists says whether there is a file at a path, by the list of its directory, which is read once for all sessions. One that is known
+// to be there is not looked at.
+func (c *Cache) exists(recent *walk.Recent, path, known string) (there, ok bool) {
+	if path == known {
+		return true, true
+	}
+	dir, base := filepath.Split(path)
+	c.listing.Lock()
+	n := c.listed[dir]
+	if at := time.Now(); n == nil || at.After(n.until) {
+		n = &names{are: map[string]bool{}, until: at.Add(namesFor)}
+		entries, err := recent.ReadDir(filepath.Clean(dir))
+		for _, e := range entries {
+			n.are[e.Name()] = true
+		}
+		n.known = err == nil || errors.Is(err, fs.ErrNotExist)
+		if c.listed == nil {
+			c.listed = map[string]*names{}
+		}
+		c.listed[dir] = n
+	}
+	c.listing.Unlock()
+	if !n.known || !n.are[base] {
+		return false, n.known
+	}
+	_, err := os.Stat(path)
+	return err == nil, err == nil || errors.Is(err, fs.ErrNotExist)
+}
+
+// databaseSet is the state of some databases at one time.
+type databaseSet struct {
+	all   []*database
+	rest  bool // all could be examined, and none has just changed
+	there bool // one of them is there
+	until time.Time
+}
+
+// setFor is how long the state of a set of databases is used without examining them again.
+const setFor = time.Second
+
+// Agreed says whether the cache knows that a session agrees with some databases, which need not exist: that whoever compared them
+// found nothing wrong. Neither the session nor what the databases hold of it has changed since. If it does not know, keep stores
+// that they agree, as they were when Agreed was called.
+func (c *Cache) Agreed(ctx context.Context, src *source.Source, databases []agent.Database) (known bool, keep func()) {
+	nothing := func() {}
+	if c == nil || src.Real == "" {
+		return false, nothing
+	}
+	file, ok := source.StampOf(src.Info)
+	with := c.setOf(databases)
+	if !ok || !with.rest || !with.there || !atRest(src.Info, file) {
+		return false, nothing
+	}
+	text := file.Append(make([]byte, 0, 256))
+	for _, db := range with.all {
+		text = append(append(text, db.Files[0]...), 0)
+	}
+	l := lookup{key: key(sumOf([]byte("agreed\x00" + src.Real))).withKind(glanced), own: withFiles(text, with.all), rows: withRows(ctx, text, with.all, src.Name)}
+	if c.find(l) != nil {
+		return true, nothing
+	}
+	return false, func() {
+		if allUnchanged(with.all) {
+			c.add(l, []byte{1})
+		}
+	}
+}
+
+// setOf returns the state of some databases.
+func (c *Cache) setOf(databases []agent.Database) *databaseSet {
+	name := ""
+	for _, d := range databases {
+		name += fmt.Sprint(d.Files[0], "\x00", d.Whole, "\x00")
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.sets[name]
+	if at := time.Now(); s == nil || at.After(s.until) {
+		s = &databaseSet{until: at.Add(setFor), rest: true}
+		for _, d := range databases {
+			db := see(d)
+			s.all, s.there, s.rest = append(s.all, db), s.there || db.there(), s.rest && db.rest
+		}
+		if c.sets == nil {
+			c.sets = map[string]*databaseSet{}
+		}
+		c.sets[name] = s
+	}
+	return s
 }
