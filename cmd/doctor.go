@@ -89,8 +89,8 @@ type doctor struct {
 	titles    *titles
 	st        *styles
 	limit     int
-	patients  []patient
-	beside    []lint.Finding // about what a client keeps beside its sessions
+	patients  []*patient
+	beside    []*lint.Finding // about what a client keeps beside its sessions
 	obstacles []obstacle
 	wrote     written             // by agent, what its sessions ask of a client
 	due       map[string]int64    // by home, how many sessions its client may delete
@@ -124,7 +124,7 @@ func (d *doctor) session(r linted) error {
 	if r.result == nil {
 		return nil
 	}
-	p := patient{target: r.target, agent: r.result.Summary.Agent, repaired: r.repaired}
+	p := &patient{target: r.target, agent: r.result.Summary.Agent, repaired: r.repaired}
 	for i := range r.result.Findings {
 		f := &r.result.Findings[i]
 		switch {
@@ -173,18 +173,18 @@ func (d *doctor) session(r linted) error {
 
 // addBeside keeps one finding of each kind about the same thing beside the sessions.
 func (d *doctor) addBeside(f *lint.Finding) {
-	if !slices.ContainsFunc(d.beside, func(k lint.Finding) bool { return k.Rule == f.Rule && k.Beside == f.Beside && k.Message == f.Message }) {
-		d.beside = append(d.beside, *f)
+	if !slices.ContainsFunc(d.beside, func(k *lint.Finding) bool { return k.Rule == f.Rule && k.Beside == f.Beside && k.Message == f.Message }) {
+		d.beside = append(d.beside, f)
 	}
 }
 
 // end orders the damaged sessions, the worst and then the newest first, and reads who they are.
 func (d *doctor) end() error {
-	for i := range d.patients {
-		d.patients[i].shared = d.files[idOf(d.patients[i].target.path)] > 1
-		d.patients[i].looked, _ = timeline.Look(d.ctx, d.patients[i].target.path, timeline.LookOptions{Content: true}) // without it, the file's name is shown
+	for _, p := range d.patients {
+		p.shared = d.files[idOf(p.target.path)] > 1
+		p.looked, _ = timeline.Look(d.ctx, p.target.path, timeline.LookOptions{Content: true}) // without it, the file's name is shown
 	}
-	slices.SortStableFunc(d.patients, func(a, b patient) int {
+	slices.SortStableFunc(d.patients, func(a, b *patient) int {
 		return cmp.Or(cmp.Compare(b.worst, a.worst), b.changed().Compare(a.changed()))
 	})
 	return d.ctx.Err()
@@ -246,8 +246,8 @@ func (d *doctor) write(to io.Writer, width int) error {
 	if d.limit > 0 && len(shown) > d.limit {
 		shown = shown[:d.limit]
 	}
-	for i := range shown {
-		d.patient(w, &shown[i], width)
+	for _, p := range shown {
+		d.patient(w, p, width)
 	}
 	if more := len(d.patients) - len(shown); more > 0 {
 		line("  and %d more: hist doctor --limit 0, or hist lint", more)
@@ -255,8 +255,7 @@ func (d *doctor) write(to io.Writer, width int) error {
 	if len(d.beside)+len(d.obstacles) > 0 {
 		fmt.Fprintln(w, "\nin the way:")
 	}
-	for i := range d.beside {
-		f := &d.beside[i]
+	for _, f := range d.beside {
 		line("  %s (hist explain %s)", oneLine(format.Words(f.Message, f.Count)), f.Rule.Name)
 	}
 	for _, o := range d.obstacles {
@@ -277,7 +276,7 @@ func (d *doctor) write(to io.Writer, width int) error {
 	}
 	if len(d.patients) > 0 {
 		last := fmt.Sprintf("\nhist explain %s says what is wrong with the first", d.patients[0].rule)
-		if slices.ContainsFunc(d.patients, func(p patient) bool { return p.fixable || p.option != "" }) {
+		if slices.ContainsFunc(d.patients, func(p *patient) bool { return p.fixable || p.option != "" }) {
 			last += "; a repair is a copy, and leaves the original alone"
 		}
 		line("%s", last)
@@ -337,8 +336,7 @@ func (d *doctor) json() doctorAnswer {
 		Schema: "hist.doctor/1", Sessions: d.sound + d.mended + int64(len(d.patients)), Sound: d.sound, Repaired: d.mended, Unread: d.unread, Bytes: d.bytes,
 		Damaged: []damagedSession{}, InTheWay: []string{},
 	}
-	for i := range d.patients {
-		p := &d.patients[i]
+	for _, p := range d.patients {
 		s := damagedSession{
 			Agent: p.agent, Path: p.target.path, Impact: p.worst.String(), Rule: p.rule, Findings: p.findings, Repaired: p.repaired, Next: p.next(),
 		}
@@ -347,8 +345,8 @@ func (d *doctor) json() doctorAnswer {
 		}
 		a.Damaged = append(a.Damaged, s)
 	}
-	for i := range d.beside {
-		a.InTheWay = append(a.InTheWay, format.Words(d.beside[i].Message, d.beside[i].Count))
+	for _, f := range d.beside {
+		a.InTheWay = append(a.InTheWay, format.Words(f.Message, f.Count))
 	}
 	for _, o := range d.obstacles {
 		a.InTheWay = append(a.InTheWay, o.String())

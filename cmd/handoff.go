@@ -173,10 +173,7 @@ func earlierHandoff(ctx context.Context, f *runs.File) (run, path string) {
 	}
 	for _, m := range list {
 		for _, e := range m.Files {
-			if e.Source != f.Source || e.Plan != f.Plan || e.SHA256Before != f.SHA256Before || e.Undone {
-				continue
-			}
-			if e.Stands(ctx) {
+			if e.Source == f.Source && e.Plan == f.Plan && e.SHA256Before == f.SHA256Before && !e.Undone && e.Stands(ctx) {
 				return m.Run, e.Target
 			}
 		}

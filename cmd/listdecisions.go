@@ -64,19 +64,24 @@ func decisionTable(w io.Writer, list []decisions.Decision, width int) error {
 	narrow := width > 0 && width < minForDecisions
 	var b bytes.Buffer
 	t := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
-	if len(list) > 0 && narrow {
-		fmt.Fprintln(t, "TIME\tVERDICT\tAVAILABLE → USED")
-	} else if len(list) > 0 {
-		fmt.Fprintln(t, "TIME\tVERDICT\tAVAILABLE → USED\tDIRECTORY\tASKED\tCALLER\tOUTCOME")
+	row := func(common, wide []string) {
+		if !narrow {
+			common = append(common, wide...)
+		}
+		fmt.Fprintln(t, strings.Join(common, "\t"))
+	}
+	if len(list) > 0 {
+		row([]string{"TIME", "VERDICT", "AVAILABLE → USED"}, []string{"DIRECTORY", "ASKED", "CALLER", "OUTCOME"})
 	}
 	for _, d := range list {
-		asked := cmp.Or(oneLine(strings.TrimSpace(d.Via+" "+strings.Join(d.Asked, " "))), "-")
-		when, verdict, dir, caller := d.Time.Local().Format(time.DateTime), cmp.Or(d.Verdict, "-"), clipFront(oneLine(d.CWD), maxCell), cmp.Or(oneLine(d.Caller), "-")
+		id, asked := oneLine, strings.TrimSpace(d.Via+" "+strings.Join(d.Asked, " "))
 		if narrow {
-			fmt.Fprintf(t, "%s\t%s\t%s\n", when, verdict, threads(d, short))
-		} else {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", when, verdict, threads(d, oneLine), dir, asked, caller, became(d))
+			id = short
 		}
+		row(
+			[]string{d.Time.Local().Format(time.DateTime), cmp.Or(d.Verdict, "-"), threads(d, id)},
+			[]string{clipFront(oneLine(d.CWD), maxCell), cmp.Or(oneLine(asked), "-"), cmp.Or(oneLine(d.Caller), "-"), became(d)},
+		)
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -29,10 +28,9 @@ func (p *preRun) begin() {
 	rand.Read(id[:]) // never fails
 	p.began = time.Now()
 	p.log = decisions.Decision{
-		ID: hex.EncodeToString(id[:]), Time: p.began.UTC().Truncate(time.Second), Asked: p.asked, Via: p.c.String("via"), Caller: p.c.String("caller"),
+		ID: fmt.Sprintf("%x", id), Time: p.began.UTC().Truncate(time.Second), Asked: p.asked, Via: p.c.String("via"), Caller: p.c.String("caller"),
 	}
-	p.log.CWD = p.cwd
-	if p.log.CWD == "" {
+	if p.log.CWD = p.cwd; p.cwd == "" {
 		p.log.CWD, _ = os.Getwd() // if it is not known, the entry has none
 	}
 }

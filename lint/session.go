@@ -202,31 +202,31 @@ func agentOf(r io.Reader, opts Options) (*agent.Agent, io.Reader, error) {
 func reportEnd(run *check.Run, err error) error {
 	switch {
 	case errors.Is(err, io.EOF):
-	case errors.Is(err, source.ErrCorrupt):
-		f := Finding{
-			Rule: normalize.CorruptZst, Impact: Blocks, Fix: Recovered, Pos: session.Pos{Line: run.Last().Line + 1}, Offset: run.Offset(),
-			Message: "the compressed stream breaks off here: the client can't read the file at all", Source: "the part before the break", Gap: true,
-		}
-		switch {
-		case errors.Is(err, source.ErrMisnamed):
-			f.Message, f.Source, f.Gap, f.Fix = "the file's name says whether it is compressed, and that is not so: the client can't read it", "", false, Exact
-		case errors.Is(err, source.ErrUncompressed):
-			f.Message, f.Source, f.Gap = "the last records of this compressed file are not compressed: the client can't read the file at all", "both parts of the file", false
-		case errors.Is(err, source.ErrBehind):
-			f.Message, f.Source, f.Gap = "zeros stand behind the compressed session: the client can't read the file at all", "the part before them", false
-		case errors.Is(err, source.ErrChecksum):
-			f.Message, f.Source, f.Gap = "this does not have the checksum of what was compressed: some of it is wrong, nobody can tell what, and the client can't read the file at all", "what it unpacks to, right or wrong", false
-		}
-		if errors.Is(err, source.ErrPartWrong) {
-			f.Message += "; what comes before does not have its checksum: some of it is wrong, nobody can tell what"
-		}
-		if run.Records() == 0 {
-			f.Fix, f.Source = NoFix, ""
-		}
-		run.Report(f)
-	default:
+		return nil
+	case !errors.Is(err, source.ErrCorrupt):
 		return err
 	}
+	f := Finding{
+		Rule: normalize.CorruptZst, Impact: Blocks, Fix: Recovered, Pos: session.Pos{Line: run.Last().Line + 1}, Offset: run.Offset(),
+		Message: "the compressed stream breaks off here: the client can't read the file at all", Source: "the part before the break", Gap: true,
+	}
+	switch {
+	case errors.Is(err, source.ErrMisnamed):
+		f.Message, f.Source, f.Gap, f.Fix = "the file's name says whether it is compressed, and that is not so: the client can't read it", "", false, Exact
+	case errors.Is(err, source.ErrUncompressed):
+		f.Message, f.Source, f.Gap = "the last records of this compressed file are not compressed: the client can't read the file at all", "both parts of the file", false
+	case errors.Is(err, source.ErrBehind):
+		f.Message, f.Source, f.Gap = "zeros stand behind the compressed session: the client can't read the file at all", "the part before them", false
+	case errors.Is(err, source.ErrChecksum):
+		f.Message, f.Source, f.Gap = "this does not have the checksum of what was compressed: some of it is wrong, nobody can tell what, and the client can't read the file at all", "what it unpacks to, right or wrong", false
+	}
+	if errors.Is(err, source.ErrPartWrong) {
+		f.Message += "; what comes before does not have its checksum: some of it is wrong, nobody can tell what"
+	}
+	if run.Records() == 0 {
+		f.Fix, f.Source = NoFix, ""
+	}
+	run.Report(f)
 	return nil
 }
 
