@@ -13,21 +13,18 @@ const named = "operands before --"
 // anywhere. What follows "--" stays an operand, whatever it looks like. Combined short flags, and a value attached to one
 // (-fjson), are split.
 func operandsLast(app *cli.App, args []string) ([]string, error) {
-	if len(args) < 2 {
-		return args, nil
-	}
 	at := 1
 	for at < len(args) && strings.HasPrefix(args[at], "-") && args[at] != "-" && args[at] != "--" {
 		at++
 	}
-	if at == len(args) {
+	if at >= len(args) {
 		return args, nil
 	}
 	command := app.Command(args[at])
-	if command == nil && args[at] == "help" {
+	switch {
+	case command == nil && args[at] == "help":
 		return append(append(args[:1:1], args[at+1:]...), "--help"), nil
-	}
-	if command == nil {
+	case command == nil:
 		return args, nil
 	}
 	known := flagsOf(command.Flags)

@@ -278,17 +278,16 @@ func (u *unpacking) session(s repair.Bundled) error {
 		return err
 	}
 	path := cmp.Or(rep.Target, job.Output, job.Path)
-	switch word := "written"; {
+	done := "written"
+	switch {
 	case u.dry:
-		fmt.Fprintf(u.out, "%s: would be written (dry run)\n", oneLine(path))
+		done = "would be written (dry run)"
 	case job.Mode == repair.InPlace && rep.Run == "":
-		fmt.Fprintf(u.out, "%s: nothing to gain: it is there already, with all that the bundle has\n", oneLine(path))
-	default:
-		if job.Mode == repair.InPlace {
-			word = "was there; it got what the bundle has more"
-		}
-		fmt.Fprintf(u.out, "%s: %s\n", oneLine(path), word)
+		done = "nothing to gain: it is there already, with all that the bundle has"
+	case job.Mode == repair.InPlace:
+		done = "was there; it got what the bundle has more"
 	}
+	fmt.Fprintf(u.out, "%s: %s\n", oneLine(path), done)
 	if resume := u.agent.Resume(s.Thread); resume != nil && !u.dry {
 		fmt.Fprintf(u.out, "resume: %s\n", resumeOf(u.ctx, path, resume))
 	}

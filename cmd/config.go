@@ -79,19 +79,15 @@ func (s *setting) UnmarshalText(text []byte) error {
 
 // loadConfig reads the config file that --config names, or the nearest one; without any it is empty.
 func loadConfig(c *cli.Context) (*config, error) {
-	path := c.String("config")
 	switch {
 	case c.Bool("no-config") && c.IsSet("config"):
 		return nil, usage("--config and --no-config exclude each other")
 	case c.Bool("no-config"):
 		return &config{}, nil
 	case c.IsSet("config"):
-		return readConfig(path)
+		return readConfig(c.String("config"))
 	}
-	dir, err := os.Getwd()
-	if err != nil {
-		dir = "" // the working directory is gone, so nothing is above it
-	}
+	dir, _ := os.Getwd() // "" if it is gone: then nothing is above it
 	for _, path := range configPaths(dir) {
 		if _, err := os.Lstat(path); err == nil {
 			return readConfig(path)

@@ -416,17 +416,14 @@ func (r *repairRun) agreed(ctx context.Context, list []target) ([]target, error)
 	for _, t := range list {
 		rep, err := r.do(ctx, t)
 		r.bar.clear()
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return nil, context.Canceled
-		case err != nil: // the repair itself reports it
-			damaged = append(damaged, t)
-			continue
-		case len(rep.Edits) == 0 && !rep.Unrepaired():
+		}
+		if err == nil && len(rep.Edits) == 0 && !rep.Unrepaired() {
 			continue
 		}
 		damaged = append(damaged, t)
-		if len(damaged) <= maxPreviewed {
+		if err == nil && len(damaged) <= maxPreviewed { // an error is reported by the repair itself
 			fmt.Fprintf(r.env.err, "  %s  %s\n", shortOf(rep.Thread, t.path), count(len(rep.Edits), "change", "changes"))
 		}
 	}

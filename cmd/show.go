@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/inspect"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/source"
@@ -74,7 +74,7 @@ func (e *env) show(c *cli.Context) error {
 	if len(operands) != 1 {
 		return usage("show takes one session: a file, - for standard input, a session's id, or --last")
 	}
-	if info, err := os.Stat(operands[0]); err == nil && info.IsDir() {
+	if disk.IsDir(operands[0]) {
 		return usage("%s is a directory; show takes one session", operands[0])
 	}
 	print, err := e.showPrinter(c)

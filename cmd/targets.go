@@ -177,21 +177,20 @@ func find(ctx context.Context, homes []agentHome, operand string) []target {
 	if operand == "-" {
 		return []target{{path: "-"}}
 	}
+	failed := func(err error) []target { return []target{{path: operand, err: err}} }
 	info, err := os.Stat(operand)
 	switch {
 	case err == nil && info.IsDir():
-		list := below(ctx, operand)
-		if len(list) == 0 {
-			list = append(list, target{path: operand, err: fmt.Errorf("%s: no session files (*.jsonl, *.jsonl.zst) in this directory; hist list shows the sessions that there are", operand)})
+		if list := below(ctx, operand); len(list) > 0 {
+			return list
 		}
-		return list
+		return failed(fmt.Errorf("%s: no session files (*.jsonl, *.jsonl.zst) in this directory; hist list shows the sessions that there are", operand))
 	case err == nil:
 		return []target{{path: operand, home: homeOf(operand)}}
 	case !errors.Is(err, fs.ErrNotExist) || strings.ContainsAny(operand, `/\`) || strings.Contains(operand, ".jsonl"):
-		return []target{{path: operand, err: &unreachable{operand, walk.Denied(operand, disk.CauseAt(operand, err))}}}
-	}
-	if len(homes) == 0 {
-		return []target{{path: operand, err: fmt.Errorf("%s: no such file; to look up an id, set CODEX_HOME or CLAUDE_CONFIG_DIR", operand)}}
+		return failed(&unreachable{operand, walk.Denied(operand, disk.CauseAt(operand, err))})
+	case len(homes) == 0:
+		return failed(fmt.Errorf("%s: no such file; to look up an id, set CODEX_HOME or CLAUDE_CONFIG_DIR", operand))
 	}
 	var list, hits []target
 	var fit []string     // the files of the sessions that the homes have for it
@@ -219,7 +218,7 @@ func find(ctx context.Context, homes []agentHome, operand string) []target {
 	}
 	switch {
 	case len(fit) > 1:
-		return []target{{path: operand, err: candidates(ctx, &agent.AmbiguousError{ID: operand, Paths: fit})}}
+		return failed(candidates(ctx, &agent.AmbiguousError{ID: operand, Paths: fit}))
 	case len(fit) == 1:
 		return hits
 	}
@@ -321,10 +320,7 @@ const maxCandidates = 10
 // candidates is an error that lists the sessions that an id may mean, with what helps a person to tell them apart.
 func candidates(ctx context.Context, several *agent.AmbiguousError) error {
 	text := fmt.Sprintf("%s begins the ids of %d sessions; give more of it", several.ID, len(several.Paths))
-	paths := several.Paths
-	if len(paths) > maxCandidates {
-		paths = paths[:maxCandidates]
-	}
+	paths := several.Paths[:min(maxCandidates, len(several.Paths))]
 	for _, r := range timeline.LookMany(ctx, paths, timeline.LookOptions{}) {
 		if r.Err == nil {
 			s := r.Session
@@ -416,10 +412,7 @@ func homeOf(path string) string {
 	if dir := homeAbove(real); dir != "" {
 		return dir
 	}
-	homes, err := defaultHomes("")
-	if err != nil {
-		return ""
-	}
+	homes, _ := defaultHomes("") // none if they are not known
 	for _, h := range homes {
 		for _, dir := range h.agent.Sessions(h.dir) {
 			if to, err := filepath.EvalSymlinks(dir); err == nil && inside(real, to) {
@@ -461,21 +454,18 @@ func (e *env) targets(ctx context.Context, operands []string, only string) ([]ta
 	if err != nil || len(operands) > 0 {
 		return list, err
 	}
-	var sessions []target
 	var first error
-	strays := int64(0)
-	for _, t := range list {
+	strays := 0
+	sessions := slices.DeleteFunc(list, func(t target) bool {
 		err := stray(ctx, t)
-		if err == nil {
-			sessions = append(sessions, t)
-			continue
+		if err != nil {
+			strays++
 		}
-		if strays++; first == nil {
-			first = err
-		}
-	}
+		first = cmp.Or(first, err)
+		return err != nil
+	})
 	if strays == 0 {
-		return list, nil
+		return sessions, nil
 	}
 	text := "skipped what is not a session: " + first.Error()
 	if strays > 1 {
@@ -495,13 +485,12 @@ func (e *env) targets(ctx context.Context, operands []string, only string) ([]ta
 // stray says why a file found in a home is not a session, nil if it may be one. A file that has a session's name is one,
 // however damaged; so is one that is a part of a session. A directory that can't be read may hold sessions.
 func stray(ctx context.Context, t target) error {
-	if lint.NameOf(t.path, true).Canonical || all.Part(t.path) {
+	switch {
+	case lint.NameOf(t.path, true).Canonical || all.Part(t.path):
 		return nil
-	}
-	if t.err != nil {
-		if errors.Is(t.err, walk.ErrLoop) || errors.Is(t.err, fs.ErrNotExist) {
-			return t.err
-		}
+	case errors.Is(t.err, walk.ErrLoop) || errors.Is(t.err, fs.ErrNotExist):
+		return t.err
+	case t.err != nil:
 		return nil
 	}
 	_, err := timeline.Look(ctx, t.path, timeline.LookOptions{})
