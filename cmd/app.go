@@ -294,7 +294,8 @@ func clientFlag(agent, verb string) cli.Flag {
 	return &cli.StringFlag{Name: "for-" + agent, Usage: verb + " this `VERSION` of " + agentTitles[agent]}
 }
 
-func clientsOf(c *cli.Context) (clients, error) {
+// judgedBy is by which clients the command line wants sessions to be judged. It checks the provider that they are to go on with, too.
+func judgedBy(c *cli.Context) (clients, error) {
 	by := clients{}
 	for _, f := range []struct{ agent, like string }{{"codex", "0.153 or 0.153.4"}, {"claude", "2.1.2"}, {"pi", "0.87.1"}} {
 		v := c.String("for-" + f.agent)
@@ -303,18 +304,14 @@ func clientsOf(c *cli.Context) (clients, error) {
 		}
 		by[f.agent] = v
 	}
+	if err := lint.CheckProvider(c.String("provider")); err != nil {
+		return nil, usage("%w", err)
+	}
 	return by, nil
 }
 
 func providerFlag() cli.Flag {
 	return &cli.StringFlag{Name: "provider", Usage: "the `API` that the session goes on with, if it is another than the session's own: " + strings.Join(lint.Providers(), ", ") + "; =NAME behind it is the provider's name in Codex's config"}
-}
-
-func knownProvider(name string) error {
-	if err := lint.CheckProvider(name); err != nil {
-		return usage("%v", err)
-	}
-	return nil
 }
 
 var versionForm = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9A-Za-z.-]+)?$`)

@@ -130,10 +130,7 @@ func (l *lintRun) flags() ([]outputTo, error) {
 	if l.filter, err = newFilter(l.c); err != nil {
 		return nil, err
 	}
-	if l.by, err = clientsOf(l.c); err != nil {
-		return nil, err
-	}
-	if err := knownProvider(l.c.String("provider")); err != nil {
+	if l.by, err = judgedBy(l.c); err != nil {
 		return nil, err
 	}
 	if _, err := styled(l.c, l.env.out); err != nil {

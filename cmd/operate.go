@@ -96,10 +96,7 @@ func (e *env) operate(c *cli.Context, op operation) error {
 	if op.sizes && len(list) > 1 && !r.print.diff && !r.print.verbose {
 		r.print.sizes = &sizeTable{}
 	}
-	if err := r.all(c.Context, list); err != nil {
-		return err
-	}
-	return r.exit()
+	return r.all(c.Context, list)
 }
 
 // on is the operation as package repair takes it.

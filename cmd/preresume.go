@@ -129,7 +129,7 @@ func (p *preRun) flags() error {
 		return err
 	}
 	var err error
-	if p.by, err = clientsOf(p.c); err != nil {
+	if p.by, err = judgedBy(p.c); err != nil {
 		return err
 	}
 	if dir := p.c.String("cwd"); dir != "" || p.wantsLast() && !p.c.Bool("all") {

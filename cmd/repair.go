@@ -122,10 +122,7 @@ func (e *env) repair(c *cli.Context) error {
 		r.bar.end()
 		r.bar = e.newProgress(list, passesOfRepair)
 	}
-	if err := r.all(c.Context, list); err != nil {
-		return err
-	}
-	return r.exit()
+	return r.all(c.Context, list)
 }
 
 // readError takes the error that the user has brought, and says so if it is not known.
@@ -154,7 +151,7 @@ func (r *repairRun) fits(list []target, operands []string) error {
 	return nil
 }
 
-// all repairs the sessions one after the other, and ends the report.
+// all repairs the sessions one after the other, and ends the report; its error may be an exit code alone.
 func (r *repairRun) all(ctx context.Context, list []target) error {
 	for _, t := range list {
 		if err := r.one(ctx, t); err != nil {
@@ -173,7 +170,10 @@ func (r *repairRun) all(ctx context.Context, list []target) error {
 	default:
 		err = asInUse(r.beside(r))
 	}
-	return errors.Join(err, writing("the report", r.print.end(ctx, r.run)))
+	if err := errors.Join(err, writing("the report", r.print.end(ctx, r.run))); err != nil {
+		return err
+	}
+	return r.exit()
 }
 
 func (r *repairRun) flags(operands []string) error {
@@ -181,10 +181,7 @@ func (r *repairRun) flags(operands []string) error {
 		return err
 	}
 	var err error
-	if r.by, err = clientsOf(r.c); err != nil {
-		return err
-	}
-	if err := knownProvider(r.c.String("provider")); err != nil {
+	if r.by, err = judgedBy(r.c); err != nil {
 		return err
 	}
 	if err := r.into(operands); err != nil {
