@@ -46,11 +46,11 @@ func (e *env) agreed(question string) (bool, error) {
 	return answer == "y" || answer == "yes", nil
 }
 
-// maxOffered is how many sessions are offered where one is to be picked or completed: the newest.
-const maxOffered = 50
+// maxNewest is how many of the newest sessions are offered where one is to be picked or completed, or asked who has them open.
+const maxNewest = 50
 
 // newest looks at the most recently changed sessions of the agents' homes, newest first. homes is the home of each, by path.
-func newest(ctx context.Context, most int, wanted func(target) bool) (list []*timeline.Glance, homes map[string]string, err error) {
+func newest(ctx context.Context, wanted func(target) bool) (list []*timeline.Glance, homes map[string]string, err error) {
 	found, err := targets(ctx, nil, "")
 	if err != nil {
 		return nil, nil, err
@@ -71,10 +71,7 @@ func newest(ctx context.Context, most int, wanted func(target) bool) (list []*ti
 		}
 	}
 	slices.SortStableFunc(order, func(a, b aged) int { return b.changed.Compare(a.changed) })
-	paths := make([]string, 0, most)
-	for _, t := range order[:min(most, len(order))] {
-		paths = append(paths, t.path)
-	}
+	paths := mapped(order[:min(maxNewest, len(order))], func(t aged) string { return t.path })
 	for _, r := range timeline.LookMany(ctx, paths, timeline.LookOptions{Content: true}) {
 		if r.Err == nil {
 			list = append(list, r.Session)
@@ -90,7 +87,7 @@ func (e *env) pick(c *cli.Context, question string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	list, homes, err := newest(c.Context, maxOffered, nil)
+	list, homes, err := newest(c.Context, nil)
 	if err != nil {
 		return "", err
 	}

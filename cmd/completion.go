@@ -178,7 +178,7 @@ func offerSessions(c *cli.Context, w io.Writer, begin string) error {
 	if err != nil {
 		return err
 	}
-	list, homes, err := newest(c.Context, maxOffered, func(t target) bool { return strings.Contains(strings.ToLower(t.path), begin) })
+	list, homes, err := newest(c.Context, func(t target) bool { return strings.Contains(strings.ToLower(t.path), begin) })
 	if err != nil {
 		return err
 	}

@@ -139,7 +139,7 @@ func moveAll(dir string) []string {
 // maybeMoved says, in a directory without sessions, that one of the newest sessions works in a directory that is gone and may be this
 // one: it has the same name, or stood beside it.
 func maybeMoved(ctx context.Context, dir string) string {
-	list, _, err := newest(ctx, recently, nil)
+	list, _, err := newest(ctx, nil)
 	if err != nil {
 		return ""
 	}
@@ -152,12 +152,9 @@ func maybeMoved(ctx context.Context, dir string) string {
 	return fmt.Sprintf("; if this directory was %s before, this makes the sessions from there follow it: %s", list[i].CWD, format.Command("hist", "move", "--all", "--from", list[i].CWD, "--to", dir))
 }
 
-// recently is how many of the newest sessions are asked who has them open.
-const recently = 50
-
 // holders says who has one of the newest sessions open, once for each process.
 func (d *doctor) holders() {
-	list, home, err := newest(d.ctx, recently, nil)
+	list, home, err := newest(d.ctx, nil)
 	if err != nil {
 		return
 	}
