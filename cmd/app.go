@@ -131,7 +131,7 @@ func (e *env) finish(ctx context.Context, err error) int {
 	case errors.Is(err, context.Canceled):
 		err = errors.New("interrupted; nothing that was under way has been changed")
 		if s, ok := errors.AsType[signalled](context.Cause(ctx)); ok {
-			code = s.exitCode()
+			code = afterSignal + int(s.number)
 		}
 	}
 	e.report(err)
@@ -219,7 +219,7 @@ func newApp(e *env) *cli.App {
 		CommandNotFound: func(*cli.Context, string) {},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return usage("there is no command %q%s", c.Args().First(), commandMeant(c.Args().First(), commandNames(c.App)))
+				return usage("there is no command %q%s", c.Args().First(), commandMeant(c.Args().First(), c.App))
 			}
 			if isTerminal(e.out) {
 				e.welcome()
@@ -323,9 +323,6 @@ const afterSignal = 128
 type signalled struct{ number syscall.Signal }
 
 func (s signalled) Error() string { return "signal: " + s.number.String() }
-
-// exitCode is the exit code that a shell gives for the signal.
-func (s signalled) exitCode() int { return afterSignal + int(s.number) }
 
 // untilSignalled returns a context that the first signal cancels; its cause is a signalled.
 func untilSignalled(parent context.Context) (ctx context.Context, stop func()) {

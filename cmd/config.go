@@ -169,7 +169,7 @@ func configError(path string, err error) error {
 		}
 		for n := range key {
 			if known := keysBeside(key[:n+1]); !slices.Contains(known, key[n]) {
-				return wrongConfig("%s:%d: there is no key %q%s", path, line, strings.Join(key[:n+1], "."), meantOr(key[n], known, itTakes(known)))
+				return wrongConfig("%s:%d: there is no key %q%s", path, line, strings.Join(key[:n+1], "."), meantOr(key[n], known, "; it takes "+strings.Join(known, ", ")))
 			}
 		}
 	}

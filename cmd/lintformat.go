@@ -41,9 +41,6 @@ func forPeople(format string) bool {
 // toBaseline is the output that --write-baseline asks for.
 const toBaseline = "baseline"
 
-// errUnread prevents a baseline from being written without the findings of sessions that could not be read.
-var errUnread = errors.New("the baseline was not written: not all sessions could be read")
-
 // parseOutputs reads the value of --format: names separated by commas, each with or without "=FILE".
 func parseOutputs(value string) ([]outputTo, error) {
 	var list []outputTo
@@ -101,7 +98,7 @@ func (l *lintRun) writeBaseline(w io.Writer, rest []outputTo) error {
 		return err
 	}
 	if l.unread {
-		return errUnread
+		return errors.New("the baseline was not written: not all sessions could be read")
 	}
 	return l.filter.save.Encode(w)
 }

@@ -40,7 +40,10 @@ func (p *timelinePrinter) begin(s *shown) error {
 // facts are what is known of a session as a whole, as names and values.
 func (s *shown) facts() [][2]string {
 	h := s.summary.Header
-	client := agentTitle(s.summary.Agent)
+	client := s.summary.Agent
+	if a := all.Named(client); a != nil {
+		client = a.Title
+	}
 	facts := [][2]string{
 		{"thread", h.ID},
 		{"client", strings.TrimSpace(client + " " + h.Version)},
@@ -58,14 +61,6 @@ func (s *shown) facts() [][2]string {
 		facts[i][1] = shortened(facts[i][1], longestFact)
 	}
 	return facts
-}
-
-// agentTitle is an agent's name as people write it.
-func agentTitle(name string) string {
-	if a := all.Named(name); a != nil {
-		return a.Title
-	}
-	return name
 }
 
 // longestFact is how many characters of a value are shown.

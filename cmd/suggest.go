@@ -62,13 +62,6 @@ func meantOr(word string, names []string, otherwise string) string {
 	return otherwise
 }
 
-// itTakes lists the few words that are accepted.
-func itTakes(names []string) string { return "; it takes " + strings.Join(names, ", ") }
-
-func commandNames(app *cli.App) []string {
-	return mapped(app.Commands, func(c *cli.Command) string { return c.Name })
-}
-
 // longNames are the names of flags that are longer than a letter.
 func longNames(flags []cli.Flag) []string {
 	var names []string
@@ -97,12 +90,13 @@ var otherWords = map[string]string{
 var idForm = regexp.MustCompile(`^[0-9a-fA-F]{8}[0-9a-fA-F-]*$`)
 
 // commandMeant says which command was most likely meant by a word that is none.
-func commandMeant(word string, names []string) string {
+func commandMeant(word string, app *cli.App) string {
 	if line, ok := otherWords[strings.ToLower(word)]; ok {
 		return fmt.Sprintf("; what you want is likely: %s", line)
 	}
 	if _, err := os.Lstat(word); err == nil || idForm.MatchString(word) {
 		return fmt.Sprintf("; hist lint %[1]s says what is wrong with it, hist repair %[1]s mends it", format.Command(operandOf(word)))
 	}
+	names := mapped(app.Commands, func(c *cli.Command) string { return c.Name })
 	return meantOr(word, names, "; hist --help lists them")
 }
