@@ -98,7 +98,6 @@ type doctor struct {
 	files     map[string]int      // by the id in a file's name: how many files have it
 	sound     int64
 	mended    int64 // damaged ones that have a repaired copy
-	notes     int64
 	bytes     int64
 	unread    int64
 	perAgent  map[string]int64
@@ -132,7 +131,6 @@ func (d *doctor) session(r linted) error {
 			d.addBeside(f)
 			continue
 		case f.Impact == lint.Notes:
-			d.notes++
 			continue
 		case r.beside || f.Beside != "":
 			d.addBeside(f)
