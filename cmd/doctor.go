@@ -103,17 +103,28 @@ type doctor struct {
 	perAgent  map[string]int64
 }
 
+// damagedSession is the documented form of a damaged session.
+type damagedSession struct {
+	Agent    string   `json:"agent"`
+	Thread   string   `json:"thread_id,omitempty"`
+	Path     string   `json:"path"`
+	CWD      string   `json:"cwd,omitempty"`
+	Impact   string   `json:"impact"`
+	Rule     string   `json:"rule"` // of a worst finding
+	Findings int64    `json:"findings"`
+	Repaired string   `json:"repaired_as,omitempty"` // the thread that is its repaired copy
+	Next     []string `json:"next"`                  // a command, word by word
+}
+
+// patient is a damaged session, and what is known of it besides.
 type patient struct {
-	target   target
-	worst    lint.Impact
-	findings int64
-	rule     string // of a worst finding
-	fixable  bool
-	option   string // the option that a repair needs
-	repaired string // the thread that is its repaired copy
-	agent    string
-	shared   bool             // another file has the same id, which then names neither
-	looked   *timeline.Glance // nil if it can't be read
+	damagedSession
+	home    string
+	worst   lint.Impact
+	fixable bool
+	option  string           // the option that a repair needs
+	shared  bool             // another file has the same id, which then names neither
+	looked  *timeline.Glance // nil if it can't be read
 }
 
 func (d *doctor) session(r linted) error {
@@ -123,7 +134,7 @@ func (d *doctor) session(r linted) error {
 	if r.result == nil {
 		return nil
 	}
-	p := &patient{target: r.target, agent: r.result.Summary.Agent, repaired: r.repaired}
+	p := &patient{home: r.target.home, damagedSession: damagedSession{Agent: r.result.Summary.Agent, Path: r.target.path, Repaired: r.repaired}}
 	for i := range r.result.Findings {
 		f := &r.result.Findings[i]
 		switch {
@@ -136,22 +147,22 @@ func (d *doctor) session(r linted) error {
 			d.addBeside(f)
 			continue
 		}
-		p.findings += max(1, f.Count)
+		p.Findings += max(1, f.Count)
 		p.fixable = p.fixable || f.Fix != lint.NoFix
 		p.option = cmp.Or(p.option, f.Option)
-		if p.rule == "" || f.Impact > p.worst {
-			p.worst, p.rule = f.Impact, f.Rule.Name
+		if p.Rule == "" || f.Impact > p.worst {
+			p.worst, p.Rule = f.Impact, f.Rule.Name
 		}
 	}
 	if r.beside {
 		return nil
 	}
-	d.perAgent[p.agent]++
+	d.perAgent[p.Agent]++
 	d.wrote.add(r.result.Summary, r.target.path)
 	if dir := r.result.Summary.Header.CWD; r.target.home != "" && dir != "" && r.repaired == "" { // nobody goes on with one that has a copy
 		d.worksIn[dir] = append(d.worksIn[dir], r.target.path)
 	}
-	if a := all.Named(p.agent); a != nil && a.Home != nil && a.Due != nil && a.Due(r.target.path) != "" {
+	if a := all.Named(p.Agent); a != nil && a.Home != nil && a.Due != nil && a.Due(r.target.path) != "" {
 		d.due[r.target.home]++
 	}
 	d.files[idOf(r.target.path)]++
@@ -159,7 +170,7 @@ func (d *doctor) session(r linted) error {
 		d.bytes += r.src.Info.Size()
 	}
 	switch {
-	case p.findings > 0:
+	case p.Findings > 0:
 		d.patients = append(d.patients, p)
 	case r.repaired != "":
 		d.mended++
@@ -179,8 +190,10 @@ func (d *doctor) addBeside(f *lint.Finding) {
 // end orders the damaged sessions, the worst and then the newest first, and reads who they are.
 func (d *doctor) end() error {
 	for _, p := range d.patients {
-		p.shared = d.files[idOf(p.target.path)] > 1
-		p.looked, _ = timeline.Look(d.ctx, p.target.path, timeline.LookOptions{Content: true}) // without it, the file's name is shown
+		p.shared = d.files[idOf(p.Path)] > 1
+		if p.looked, _ = timeline.Look(d.ctx, p.Path, timeline.LookOptions{Content: true}); p.looked != nil { // else the file's name is shown
+			p.Thread, p.CWD = p.looked.Thread, p.looked.CWD
+		}
 	}
 	slices.SortStableFunc(d.patients, func(a, b *patient) int {
 		return cmp.Or(cmp.Compare(b.worst, a.worst), b.changed().Compare(a.changed()))
@@ -197,23 +210,29 @@ func (p *patient) changed() time.Time {
 
 // id is what a command takes for the session.
 func (p *patient) id() string {
-	if p.looked == nil || p.target.home == "" || p.shared {
-		return operandOf(p.target.path)
+	if p.looked == nil || p.home == "" || p.shared {
+		return operandOf(p.Path)
 	}
-	return nameOf(p.looked.Thread, p.target.path)
+	return nameOf(p.Thread, p.Path)
 }
 
 // next is the command that mends the session, or says more about it.
 func (p *patient) next() []string {
 	switch {
-	case p.repaired != "":
-		return []string{"hist", "resume", p.repaired}
+	case p.Repaired != "":
+		return []string{"hist", "resume", p.Repaired}
 	case p.fixable:
 		return []string{"hist", "repair", p.id()}
 	case p.option != "":
 		return []string{"hist", "repair", p.option, p.id()}
 	}
 	return []string{"hist", "lint", "-v", p.id()}
+}
+
+// form is the patient's documented form.
+func (p *patient) form() damagedSession {
+	p.Impact, p.Next = p.worst.String(), p.next()
+	return p.damagedSession
 }
 
 // does is what becomes of a session with such damage, and of several, in a few words.
@@ -273,7 +292,7 @@ func (d *doctor) write(to io.Writer, width int) error {
 		line("fine: %s (all: %s, %s)", count(d.sound, "session", "sessions"), strings.Join(of, ", "), bytesOf(d.bytes))
 	}
 	if len(d.patients) > 0 {
-		last := fmt.Sprintf("\nhist explain %s says what is wrong with the first", d.patients[0].rule)
+		last := fmt.Sprintf("\nhist explain %s says what is wrong with the first", d.patients[0].Rule)
 		if slices.ContainsFunc(d.patients, func(p *patient) bool { return p.fixable || p.option != "" }) {
 			last += "; a repair is a copy, and leaves the original alone"
 		}
@@ -284,19 +303,19 @@ func (d *doctor) write(to io.Writer, width int) error {
 
 // patient prints one damaged session: who it is and what its client will do, and below the command.
 func (d *doctor) patient(w io.Writer, p *patient, width int) {
-	head, where := oneLine(p.target.path), ""
+	head, where := oneLine(p.Path), ""
 	if s := p.looked; s != nil {
-		head = strings.TrimRight(shortOf(s.Thread, s.Path)+"  "+clip(d.titles.of(d.ctx, s, p.target.home), maxName), " ")
+		head = strings.TrimRight(shortOf(s.Thread, s.Path)+"  "+clip(d.titles.of(d.ctx, s, p.home), maxName), " ")
 		if len(d.perAgent) > 1 {
-			where = ", " + p.agent
+			where = ", " + p.Agent
 		}
 		if s.CWD != "" {
 			where += ", " + tilde(s.CWD)
 		}
 		where += ", " + ago(time.Since(s.Modified))
 	}
-	what := fmt.Sprintf("%s: %s (%s)", p.worst, does[p.worst].one, count(p.findings, "finding", "findings"))
-	if p.repaired != "" {
+	what := fmt.Sprintf("%s: %s (%s)", p.worst, does[p.worst].one, count(p.Findings, "finding", "findings"))
+	if p.Repaired != "" {
 		what += "; it has a repaired copy"
 	}
 	fmt.Fprintln(w, folded("  "+head+where, width, 4))
@@ -317,31 +336,10 @@ type doctorAnswer struct {
 	InTheWay []string         `json:"in_the_way"`
 }
 
-type damagedSession struct {
-	Agent    string   `json:"agent"`
-	Thread   string   `json:"thread_id,omitempty"`
-	Path     string   `json:"path"`
-	CWD      string   `json:"cwd,omitempty"`
-	Impact   string   `json:"impact"`
-	Rule     string   `json:"rule"`
-	Findings int64    `json:"findings"`
-	Repaired string   `json:"repaired_as,omitempty"`
-	Next     []string `json:"next"` // a command, word by word
-}
-
 func (d *doctor) json() doctorAnswer {
 	a := doctorAnswer{
 		Schema: "hist.doctor/1", Sessions: d.sound + d.mended + int64(len(d.patients)), Sound: d.sound, Repaired: d.mended, Unread: d.unread, Bytes: d.bytes,
-		Damaged: []damagedSession{}, InTheWay: []string{},
-	}
-	for _, p := range d.patients {
-		s := damagedSession{
-			Agent: p.agent, Path: p.target.path, Impact: p.worst.String(), Rule: p.rule, Findings: p.findings, Repaired: p.repaired, Next: p.next(),
-		}
-		if p.looked != nil {
-			s.Thread, s.CWD = p.looked.Thread, p.looked.CWD
-		}
-		a.Damaged = append(a.Damaged, s)
+		Damaged: mapped(d.patients, (*patient).form), InTheWay: []string{},
 	}
 	for _, f := range d.beside {
 		a.InTheWay = append(a.InTheWay, format.Words(f.Message, f.Count))
