@@ -111,8 +111,8 @@ type earlyOutputs struct {
 	late   []*earlyOutput        // outputs that stand in front of their call
 	notes  []*earlyOutput        // notes of scripts whose call has not been seen
 	newest *earlyOutput          // until the record behind it has been seen
-	// firstIDs are the first ids of calls and outputs that have two.
-	firstIDs map[session.Pos]string
+	// firstIDs are the ids of calls and outputs that have two.
+	firstIDs map[session.Pos]doubledID
 }
 
 // turnInHand is the checker's place in the session.

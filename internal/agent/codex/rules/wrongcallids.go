@@ -67,7 +67,13 @@ func (c *callChecker) withoutID(rec *session.Record) bool {
 // maxFirstIDs is how many ids that are not the client's are remembered.
 const maxFirstIDs = 64
 
-// firstID remembers the first of two ids that a call or an output has: the client takes the last one.
+// doubledID is the first of two ids that a call or an output has, and the cut that takes the last one out, which the client takes.
+type doubledID struct {
+	first string
+	last  finding.Cut
+}
+
+// firstID remembers the first of two ids.
 func (c *callChecker) firstID(rec *session.Record) {
 	if rec.Written == nil || rec.Mended || len(c.firstIDs) == maxFirstIDs {
 		return
@@ -78,9 +84,9 @@ func (c *callChecker) firstID(rec *session.Record) {
 	}
 	if id := gjson.GetBytes(session.Blanked(rec.Written, pairs[0].Last), "payload.call_id").Str; id != "" && id != string(rec.CallID) {
 		if c.firstIDs == nil {
-			c.firstIDs = map[session.Pos]string{}
+			c.firstIDs = map[session.Pos]doubledID{}
 		}
-		c.firstIDs[rec.Pos] = id
+		c.firstIDs[rec.Pos] = doubledID{id, pairs[0].Last}
 	}
 }
 
@@ -90,9 +96,9 @@ func (c *callChecker) oneID(open *openCall, out *earlyOutput) (id string, ok boo
 	callForeign, outputForeign := !inCallID.All([]byte(ofCall)), !inCallID.All([]byte(ofOutput))
 	shownCall, shownOutput := open.evidence != nil, c.loose[c.key(session.NoFamily, []byte(ofOutput))] != nil
 	switch {
-	case ofCall == c.firstIDs[out.ref.Pos]:
+	case ofCall == c.firstIDs[out.ref.Pos].first:
 		return ofCall, true
-	case ofOutput == c.firstIDs[open.ref.Pos]:
+	case ofOutput == c.firstIDs[open.ref.Pos].first:
 		return ofOutput, true
 	case out.holed > 0 && normalize.Fills(ofCall, ofOutput, out.holed):
 		return ofCall, true
@@ -166,5 +172,9 @@ func (c *callChecker) wrongCallID(open *openCall, out *earlyOutput, id string) {
 	}
 	f := ruleWrongCallID.At(ref, "", fmt.Sprintf("the id of this %s, %s, is not that of its %s, %s, on line %d: the client drops the output", this, check.Clip([]byte(whose), 40), other, check.Clip([]byte(id), 40), line))
 	f.Unseen, f.On, f.IDs = 1, ref, whose
-	c.run.Report(f.With(finding.Edit{At: ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{{Start: at.Start, End: at.End, New: quoted(id)}}}))
+	cut := finding.Cut{Start: at.Start, End: at.End, New: quoted(id)}
+	if two := c.firstIDs[ref.Pos]; two.first == id { // some clients drop a record in which a key stands twice
+		cut = two.last
+	}
+	c.run.Report(f.With(finding.Edit{At: ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{cut}}))
 }
