@@ -223,9 +223,9 @@ func (r *rewrite) changedBy(rule *lint.Rule) bool {
 	})
 }
 
-// resume is the command that resumes the session or its copy; nil if its client takes no such id.
+// resume is the command that resumes the session or its copy; nil if its client takes no such id, or finds nothing in it.
 func (w *job) resume() []string {
-	if w.part() || w.found.Summary.Header.NotResumed != "" && w.thread == w.found.Summary.Header.ID {
+	if w.part() || slices.Contains(w.notes, leavesAll) || w.found.Summary.Header.NotResumed != "" && w.thread == w.found.Summary.Header.ID {
 		return nil
 	}
 	if of := w.found.Summary.Header; of.ResumedBy != "" && w.thread == of.ID {
