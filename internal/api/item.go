@@ -126,7 +126,7 @@ func (l *limit) fits(value []byte) bool {
 	case "prefix":
 		return bytes.HasPrefix(text, []byte(l.Want))
 	case "chars":
-		return !slices.ContainsFunc(text, func(c byte) bool { return !l.chars[c] })
+		return l.takes(text)
 	case "longest":
 		return len(value) <= l.most
 	case "shortest":
@@ -325,7 +325,7 @@ func (l *limit) wrong(v *gjson.Result) string {
 			return "does not begin with " + l.Want
 		}
 	case "chars":
-		if text && !l.takes(v.Str) {
+		if text && !l.takes([]byte(v.Str)) {
 			return "has characters other than letters, digits and " + strings.TrimPrefix(l.Want, "A-Za-z0-9")
 		}
 	case "longest":
@@ -399,9 +399,9 @@ func written(text string) bool {
 }
 
 // takes says whether a text consists of the characters of the limit.
-func (l *limit) takes(text string) bool {
-	for i := range len(text) {
-		if !l.chars[text[i]] {
+func (l *limit) takes(text []byte) bool {
+	for _, c := range text {
+		if !l.chars[c] {
 			return false
 		}
 	}

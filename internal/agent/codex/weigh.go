@@ -65,10 +65,11 @@ func weighList(rec *session.Record) (w int) {
 
 // Doubled is the offset of a key that stands twice in a part of a list. Nearly every list has the client's own form, which has none.
 func (Decoder) Doubled(rec *session.Record) int {
-	if !rec.Model && rec.Kind != session.Compaction { // as half of all records
+	if !rec.Model && rec.Kind != session.Compaction || rec.Kind == session.Call { // as most records
 		return -1
 	}
-	for _, l := range lists {
+	for i := range lists {
+		l := &lists[i]
 		raw := Field(rec, l.field)
 		if len(raw) < len(`[{"":0,"":0}]`) || raw[0] != '[' || l.field == FieldContent && OneText(rec) || plain(raw, plainParts[l.of]) {
 			continue
