@@ -359,7 +359,7 @@ func (w *job) partly(told int64) bool {
 		switch {
 		case f.Impact < lint.Loses || f.Void:
 		case f.More:
-			return true
+			return f.Fix == lint.StandIn || f.Fix == lint.SetAside
 		case f.Lost > 0 || f.Unseen > 0:
 		case f.Fix == lint.StandIn:
 			return renewed(f.Pos.Line)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -161,7 +162,7 @@ func (f *Normalizer) known(raw []byte) map[int]byte {
 				was[at] = c
 			}
 		}
-		if _, turned := was[at]; !turned && at > 0 && f.knows(slices.Delete(bytes.Clone(probe), at, at+1), at-1, raw[at-1]) {
+		if _, turned := was[at]; !turned && f.knowsWithout(probe, bad, at) {
 			was[at] = noPart
 		}
 	}
@@ -179,6 +180,34 @@ func (f *Normalizer) knows(probe []byte, at int, c byte) bool {
 	f.dec.Decode(&rec)
 	i, is, ok := f.dec.Misspelled(&rec)
 	return ok && i == at && is == c
+}
+
+// knowsWithout says whether the agent knows a name without all the bytes in it that can't stand there.
+func (f *Normalizer) knowsWithout(probe []byte, bad []int, at int) bool {
+	left, right := at, at
+	for probe[left] != '"' {
+		left--
+	}
+	for probe[right] != '"' {
+		right++
+	}
+	rest := bytes.Clone(probe[:left+1])
+	for i := left + 1; i < right; i++ {
+		if !slices.Contains(bad, i) {
+			rest = append(rest, probe[i])
+		}
+	}
+	if len(rest) == left+1 {
+		return false
+	}
+	return f.knows(append(rest, probe[right:]...), left+1, probe[left+1 : right][firstGood(bad, left+1)])
+}
+
+func firstGood(bad []int, left int) (n int) {
+	for slices.Contains(bad, left+n) {
+		n++
+	}
+	return n
 }
 
 // noPart is what a byte was before that is no part of the name in which it stands.
@@ -199,13 +228,24 @@ func before(c byte) byte {
 	return noPart
 }
 
-// uuidWithout says whether the text up to the next quote is a uuid without n of its bytes, so that these were put in.
-func uuidWithout(text []byte, at, n int) bool {
-	const size = len("00000000-0000-0000-0000-000000000000")
-	if bytes.IndexByte(text, '"') != size+n {
+// wholeWithout says whether the text up to the next quote is a uuid or a time without its bytes that can't stand in a name, so that these
+// were put in.
+func wholeWithout(text []byte) bool {
+	end := bytes.IndexByte(text, '"')
+	if end < 0 || end > 64 {
 		return false
 	}
-	return uuid.Validate(string(text[:at])+string(text[at+n:size+n])) == nil
+	rest := make([]byte, 0, end)
+	for i, n := 0, 0; i < end; i += n {
+		var rule *finding.Rule
+		if n, rule = character(text[i:]); rule == nil {
+			rest = append(rest, text[i:i+n]...)
+		}
+	}
+	if _, err := time.Parse(time.RFC3339, string(rest)); err == nil {
+		return true
+	}
+	return uuid.Validate(string(rest)) == nil
 }
 
 // likeName says whether the text around a byte, up to the quotes, looks like a name.
@@ -265,7 +305,7 @@ func (f *Normalizer) mendNames(raw []byte) (out []byte, mends []charMend) {
 			}
 			was, ok := known[i]
 			if !ok && inName {
-				if was, ok = before(raw[i]), true; inKey && !asciiLetter(was) && was != '_' || uuidWithout(raw[left+1:], i-left-1, n) {
+				if was, ok = before(raw[i]), true; inKey && !asciiLetter(was) && was != '_' || wholeWithout(raw[left+1:]) {
 					was = noPart
 				}
 			}

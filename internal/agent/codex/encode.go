@@ -132,7 +132,7 @@ func commandText(tool Tool, ev gjson.Result) string {
 // exitCode is a command's exit code, "" if it is not known: an event that was cut in its text has lost it. Newer clients write in front
 // of the text whether the command failed.
 func exitCode(ev gjson.Result) string {
-	if exit := ev.Get("exit_code"); exit.Exists() {
+	if exit := ev.Get("exit_code"); exit.Type == gjson.Number {
 		return strconv.FormatInt(exit.Int(), 10)
 	} else if ev.Get("status").String() == "completed" {
 		return "0"

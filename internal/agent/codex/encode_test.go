@@ -66,6 +66,7 @@ func TestOutputOfCutEvent(t *testing.T) {
 	for _, c := range []struct{ tool, evidence, has, not string }{
 		{"exec_command", item(`"status":"completed",`), "Process exited with code 0", "running"},
 		{"exec_command", item(`"status":"failed",`), "Process exited with a code other than 0", "running"},
+		{"exec_command", item(`"exit_code":null,"status":"failed",`), "Process exited with a code other than 0", "code 0"},
 		{"exec_command", item(""), "12", "Process"},
 		{"shell", item(`"status":"completed",`), `exit_code\":0`, "running"},
 		{"shell", item(`"status":"failed",`), "12", "exit_code"},

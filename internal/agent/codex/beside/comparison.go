@@ -157,6 +157,7 @@ func (b *comparison) fill(i int) {
 func (b *comparison) end(ctx context.Context) {
 	switch {
 	case !b.sure || !b.holes[b.next]:
+	case b.asked && b.next == len(b.records) && (b.kind == aParent || b.kind == aRelative): // it may have gone on without an answer to that call
 	case b.kind == aParent:
 		b.take(b.next, b.pending[:b.copied(ctx)])
 		b.short = b.next

@@ -44,6 +44,8 @@ type copies struct {
 	dead     bool // something is damaged since the last of them
 	last     session.Ordinal
 	open     bool         // the turn in hand has not ended
+	ended    bool         // a turn has ended since the newest call
+	asked    bool         // all that shows that something may be missing at the end is a call without output
 	opened   map[int]bool // the holes that are inside a turn
 	any      bool         // there are holes
 	pairs    pairs
@@ -126,6 +128,7 @@ func (c *copies) See(rec *session.Record) {
 		c.open, c.turn = true, append(c.turn[:0], rec.TurnID...)
 	case session.TurnEnd:
 		c.open, c.turn = false, c.turn[:0]
+		c.ended = true
 	}
 	if c.answer == 0 && answers(rec) {
 		c.answer, c.answered = len(c.records), codex.Time(rec)
@@ -136,6 +139,9 @@ func (c *copies) See(rec *session.Record) {
 	if c.timeless != nil {
 		rest := c.behindTime(rec)
 		c.timeless[rest] = append(c.timeless[rest], len(c.records))
+	}
+	if rec.Kind == session.Call {
+		c.ended = false
 	}
 	c.handDown(rec)
 	c.pairs.see(rec)
@@ -182,8 +188,11 @@ func (c *copies) missing(ctx context.Context, h session.Info) (lost []check.Lost
 	if c.dead {
 		c.gap(time.Time{}, c.last, session.Ordinal{})
 	}
-	if c.dead || c.stopped() {
-		c.holes[len(c.records)], c.opened[len(c.records)] = true, c.stopped()
+	switch end := len(c.records); {
+	case c.dead || c.open:
+		c.holes[end], c.opened[end] = true, c.open
+	case c.stopped() && !c.holes[end]:
+		c.holes[end], c.opened[end], c.asked = true, true, true
 	}
 	if !c.headed { // what stood between the header and the first record may be gone with it
 		c.holes[0] = true
@@ -209,7 +218,7 @@ func (c *copies) missing(ctx context.Context, h session.Info) (lost []check.Lost
 }
 
 // stopped says whether the session ends within a turn. Clients up to 0.99 don't write where one begins: there a call without output shows it.
-func (c *copies) stopped() bool { return c.open || len(c.pairs.open) > 0 }
+func (c *copies) stopped() bool { return c.open || !c.ended && len(c.pairs.open) > 0 }
 
 // fuller merges the records of two copies: at each place it takes those of some, unless others has more there. end is the
 // record of the session in front of which the second copy ends. short is updated: the places whose copy ends there.

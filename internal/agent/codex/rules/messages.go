@@ -50,8 +50,7 @@ type messageChecker struct {
 	echo         *lostText           // a message of restored whose event has come a second time
 	echoOf       uint64              // its eventSum
 
-	crossed bool      // the newest turn began in another one, as where two clients write
-	spoken  []textSum // the answers in these turns
+	crossed crossedTurns
 
 	made batch[witness] // the events in hand
 
@@ -82,7 +81,7 @@ func (c *messageChecker) copied(sum uint64) bool {
 }
 
 func newMessageChecker(s *run) *messageChecker {
-	return &messageChecker{run: s, copies: recent[struct{}]{limit: maxCopies}}
+	return &messageChecker{run: s, copies: recent[struct{}]{limit: maxCopies}, crossed: newCrossedTurns()}
 }
 
 // textIn is the text in a field of a record.
@@ -142,9 +141,7 @@ func (c *messageChecker) Record(rec *session.Record) {
 		c.alone.event = nil
 		c.resolveThought(rec.Pos, c.turnOpen)
 		c.cutAgent(rec.Pos)
-		if c.crossed = c.turnOpen; !c.crossed {
-			c.spoken = c.spoken[:0]
-		}
+		c.crossed.begin(codex.Sum(rec.TurnID))
 		c.lastShown, c.hasTurns, c.turnOpen, c.turnStart = rec.Pos, true, true, rec.Pos
 	case session.TurnEnd:
 		c.alone.event = nil
@@ -333,7 +330,9 @@ func (c *messageChecker) message(rec *session.Record) {
 			c.standsAgain(c.echoOf, *c.echo)
 		}
 		c.echo = nil
-		c.shownOfTwo(c.answerText)
+		if !c.twice.role {
+			c.shownOfTwo(c.answerText)
+		}
 		text := firstText(rec)
 		if c.answerEvent != nil && c.answerEvent.ref.Pos.Lost > 0 && !rec.Torn && text != c.answerText {
 			c.resolveAgent(rec.Pos) // the item is another answer's
@@ -343,9 +342,7 @@ func (c *messageChecker) message(rec *session.Record) {
 			c.strays(rec, text)
 		}
 		c.lastItem, c.lastText, c.textInFront = rec.Pos, text, text
-		if c.turnOpen && len(c.spoken) < maxUnshown {
-			c.spoken = append(c.spoken, text)
-		}
+		c.crossed.said.put(text.hash, struct{}{})
 		if rec.Mended && bytes.Contains(codex.FirstText(rec), cutMark) {
 			c.lastText = textSum{} // the turn's end repeats the whole of this answer, not another one
 		}
@@ -411,8 +408,16 @@ func (c *messageChecker) compareLastAnswer(rec *session.Record) {
 	if c.copied(codex.RecordSum(rec)) {
 		return
 	}
+	crossed := c.crossed.end(codex.Sum(rec.TurnID))
+	if crossed {
+		c.notMissed()
+	}
 	last := textIn(rec, codex.FieldLastMessage)
-	if len(text) < 3 || text[0] != '"' || last == c.lastText || c.crossed && slices.Contains(c.spoken, last) || c.lastShown.Less(c.lastItem) && c.lastText.size == 0 {
+	if len(text) < 3 || text[0] != '"' || last == c.lastText || c.lastShown.Less(c.lastItem) && c.lastText.size == 0 {
+		return
+	}
+	said := c.crossed.said.get(last.hash) != nil
+	if crossed && said {
 		return
 	}
 	from := c.lastShown
@@ -425,5 +430,8 @@ func (c *messageChecker) compareLastAnswer(rec *session.Record) {
 		h.WithEvent()
 	} else if c.turnOpen && c.lastItem.Less(c.lastWork) && c.turnStart.Less(c.lastWork) && !c.alone.review.open {
 		c.lostAt(finding.Edit{At: rec.Pos, Op: finding.Before}, t, "answer")
+		if said && len(c.crossed.missed) < maxLeft {
+			c.crossed.missed = append(c.crossed.missed, rec.Pos)
+		}
 	}
 }

@@ -27,6 +27,7 @@ type tokenChecker struct {
 	known bool             // damage since the newest sum, or the loss itself, is reported by another rule
 	mixed bool             // two clients have written, each with its own sum
 	turn  uint64           // hash of the id of the newest turn, while it is open
+	wrote bool             // something has been said or counted in it
 	left  recent[struct{}] // turns in which another one began, by the hashes of their ids
 	said  []session.Pos    // the findings since the first of these began
 	other reviews          // a review's thread has a sum of its own
@@ -73,13 +74,14 @@ func (c *tokenChecker) writers(rec *session.Record) {
 	switch {
 	case rec.Kind == session.TurnStart && c.turn != 0:
 		c.left.put(c.turn, struct{}{})
-		c.turn = id
+		c.turn, c.wrote = id, false
 	case rec.Kind == session.TurnStart:
-		c.turn, c.said = id, c.said[:0]
+		c.turn, c.wrote, c.said = id, false, c.said[:0]
 	case rec.Kind != session.TurnEnd:
+		c.wrote = c.wrote || rec.Model || rec.Type == "event_msg/token_count"
 	case id == c.turn:
 		c.turn = 0
-	case c.left.get(id) != nil:
+	case c.left.get(id) != nil && c.wrote: // otherwise the two records have only changed places
 		c.mixed, c.alone = true, nil
 		for _, at := range c.said {
 			c.run.WithdrawAt(ruleTokenGap, at)

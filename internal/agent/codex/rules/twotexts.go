@@ -27,7 +27,7 @@ func textsOf(rec *session.Record) twoTexts {
 		return twoTexts{}
 	}
 	other := session.Blanked(rec.Written, pairs[0].Last)
-	if !rec.Boundary && gjson.GetBytes(other, "payload.role").Str == "user" {
+	if string(rec.Role) == "developer" && gjson.GetBytes(other, "payload.role").Str == "user" {
 		return twoTexts{at: rec.Pos, first: firstText(rec), cut: pairs[0].Last, role: true}
 	}
 	text := gjson.GetBytes(other, "payload.content.0.text")

@@ -96,9 +96,9 @@ func (c *callChecker) oneID(open *openCall, out *earlyOutput) (id string, ok boo
 	callForeign, outputForeign := !inCallID.All([]byte(ofCall)), !inCallID.All([]byte(ofOutput))
 	shownCall, shownOutput := open.evidence != nil, c.loose[c.key(session.NoFamily, []byte(ofOutput))] != nil
 	switch {
-	case ofCall == c.firstIDs[out.ref.Pos].first:
+	case ofCall != "" && ofCall == c.firstIDs[out.ref.Pos].first:
 		return ofCall, true
-	case ofOutput == c.firstIDs[open.ref.Pos].first:
+	case ofOutput != "" && ofOutput == c.firstIDs[open.ref.Pos].first:
 		return ofOutput, true
 	case out.holed > 0 && normalize.Fills(ofCall, ofOutput, out.holed):
 		return ofCall, true
