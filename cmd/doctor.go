@@ -183,7 +183,8 @@ func (d *doctor) session(r linted) error {
 // addBeside keeps one finding of each kind about the same thing beside the sessions.
 func (d *doctor) addBeside(f *lint.Finding) {
 	if !slices.ContainsFunc(d.beside, func(k *lint.Finding) bool { return k.Rule == f.Rule && k.Beside == f.Beside && k.Message == f.Message }) {
-		d.beside = append(d.beside, f)
+		own := *f // not all that was found with it
+		d.beside = append(d.beside, &own)
 	}
 }
 
@@ -231,8 +232,9 @@ func (p *patient) next() []string {
 
 // form is the patient's documented form.
 func (p *patient) form() damagedSession {
-	p.Impact, p.Next = p.worst.String(), p.next()
-	return p.damagedSession
+	s := p.damagedSession
+	s.Impact, s.Next = p.worst.String(), p.next()
+	return s
 }
 
 // does is what becomes of a session with such damage, and of several, in a few words.

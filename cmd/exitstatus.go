@@ -59,7 +59,7 @@ type exitMeaning struct {
 	code  int
 	means string
 	one   string            // empty: in general
-	words map[string]string // by the commands that they are about; "": those in general
+	words map[string]string // by the commands that they are about, a space between two; an empty text: those in general
 	only  bool              // only the commands in words use the code
 	never string            // the command that never ends with the code
 }

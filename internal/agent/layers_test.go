@@ -124,14 +124,13 @@ func TestRooms(t *testing.T) {
 	}
 }
 
-// roomy is how many files, besides its tests, a package may have and still be overseen. In cmd it is many more: a command begins in the file
-// of its name.
+// roomy is how many files, besides its tests, a package may have and still be overseen.
 const roomy = 60
 
-// TestOverseen: no package is too large to be overseen.
+// TestOverseen: no package that hist is built of is too large to be overseen.
 func TestOverseen(t *testing.T) {
 	files := map[string]int{}
-	for _, root := range []string{"../../internal", "../../lint", "../../repair"} {
+	for _, root := range []string{"../../internal", "../../lint", "../../repair", "../../cmd"} {
 		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
 			if filepath.Ext(path) == ".go" && !strings.HasSuffix(path, "_test.go") {
 				files[filepath.Dir(path)]++

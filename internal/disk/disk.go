@@ -1,9 +1,10 @@
 // Package disk is what hist asks of the system about files, whichever they are: those of a client, but only regular ones, because opening a
 // named pipe could wait for ever and a device may have no end; what went wrong there; who has one open, keeping others from opening it, and
-// whether that process still runs; the directory of hist's own state; temporary directories that a command shares.
+// whether that process still runs; the directory of hist's own state; temporary directories that a command shares; files that programs leave
+// as backups beside another, and what was read of a file or folder, kept until that changes (Recall).
 //
 // In: a path, a process's id, an error or the environment. Out: an open file, a directory, who uses a file, or the error's cause. It imports no
-// other package of hist, and knows nothing of agents and their locks.
+// other package of hist, and looks for no agent's locks: Busy only carries what an agent has found.
 package disk
 
 import (

@@ -4,6 +4,6 @@
 // once.
 //
 // In: the text of a session, read through the normalizer, and lint's findings about it; or a session's file. Out: Entries, one by one, of which
-// only those after a call that has no output yet are held back; or a Glance, which does not see damage in the middle of the file. Never here:
-// judging, printing, writing.
+// only those after a call that has no output yet are held back; or a Glance, which does not see damage in the middle of the file; the threads
+// that were abandoned for a new one (Lost); and the turns of a session that is operated on. Never here: printing, writing, judging of damage.
 package timeline

@@ -1,5 +1,5 @@
-// Package pi reads, judges and mends the session files of pi (@earendil-works/pi-coding-agent): a tree of records whose last record says which
-// chain of parents is sent.
+// Package pi reads, judges and mends the session files of pi (@earendil-works/pi-coding-agent), and changes them where a user wants it: a tree
+// of records whose last record says which chain of parents is sent.
 package pi
 
 import (

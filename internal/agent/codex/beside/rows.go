@@ -36,7 +36,7 @@ type rowsTable struct {
 	Columns []string `json:"columns"`
 }
 
-// SaveRows writes the rows of a rollout's projection, with all their columns, so that restore can make the same rows. They may be
+// SaveRows writes the rows of a rollout's projection, with all their columns, so that an undo can make the same rows. They may be
 // the only copy of what they hold. If there are none it writes nothing.
 func SaveRows(ctx context.Context, home, rolloutID string, w io.Writer) error {
 	db, path, err := open(ctx, home, historyFile, readOnly)
