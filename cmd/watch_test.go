@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"io"
 	"os"
@@ -149,12 +150,14 @@ func TestWatchStray(t *testing.T) {
 	}
 	go io.Copy(io.Discard, problems) //nolint:errcheck // nothing more is expected
 	session := filepath.Join(dir, "rollout-2026-11-18T09-30-00-01a1edfd-e191-74b0-9003-79b97f4a7c15.jsonl")
-	if err := os.WriteFile(filepath.Join(dir, "notes.jsonl"), []byte("{}\n"), 0o600); err != nil {
-		t.Fatal(err)
+	put := func(path string, text []byte) { // at once: on a busy machine an empty file may rest for long
+		made := filepath.Join(home, "made")
+		if err := errors.Join(os.WriteFile(made, text, 0o600), os.Rename(made, path)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := os.WriteFile(session, bad, 0o600); err != nil { // told of behind the other: they are in the order in which they rest
-		t.Fatal(err)
-	}
+	put(filepath.Join(dir, "notes.jsonl"), []byte("{}\n"))
+	put(session, bad) // told of behind the other: they are in the order in which they rest
 	var got sessionState
 	if err := json.NewDecoder(out).Decode(&got); err != nil || got.Path != session || got.State != damagedState {
 		t.Errorf("%+v, %v; want the damaged session alone", got, err)
