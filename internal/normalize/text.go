@@ -200,14 +200,7 @@ func (f *Normalizer) knowsWithout(probe []byte, bad []int, at int) bool {
 	if len(rest) == left+1 {
 		return false
 	}
-	return f.knows(append(rest, probe[right:]...), left+1, probe[left+1 : right][firstGood(bad, left+1)])
-}
-
-func firstGood(bad []int, left int) (n int) {
-	for slices.Contains(bad, left+n) {
-		n++
-	}
-	return n
+	return f.knows(append(rest, probe[right:]...), left+1, rest[left+1])
 }
 
 // noPart is what a byte was before that is no part of the name in which it stands.
