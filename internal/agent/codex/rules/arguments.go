@@ -78,6 +78,7 @@ func (l *lostArguments) filled(told string) string {
 
 func (c *argumentChecker) check(rec *session.Record) {
 	if rec.Sound && rec.Holed == 0 {
+		c.called(codex.Literal(rec, codex.FieldName))
 		return
 	}
 	c.name(rec)
@@ -248,9 +249,7 @@ const unknownTool = "unknown_tool"
 func (c *argumentChecker) name(rec *session.Record) {
 	fault, wrong := codex.LimitsOfName.Wrong(c.run.provider.Name, codex.Field(rec, codex.FieldName))
 	if !wrong {
-		if name := codex.Text(rec, codex.FieldName); len(c.names) < maxToolNames && !c.names[string(name)] {
-			c.names[string(name)] = true
-		}
+		c.called(codex.Literal(rec, codex.FieldName))
 		return
 	}
 	if name := c.flipped(codex.Text(rec, codex.FieldName)); name != "" {
@@ -272,26 +271,28 @@ func (c *argumentChecker) name(rec *session.Record) {
 // maxToolNames is how many names of tools are remembered: clients offer some dozens.
 const maxToolNames = 256
 
-// flipped is the name of a tool that the session's other calls have, or with which clients run commands or change files, from which a name
+// called notes the name of a tool.
+func (c *argumentChecker) called(name []byte) {
+	if !c.names[string(name)] && len(c.names) < maxToolNames {
+		c.names[string(name)] = true
+	}
+}
+
+// flipped is the name of a tool that an earlier call of the session has, or with which clients run commands or change files, from which a name
 // differs in one bit; "" if there is none.
 func (c *argumentChecker) flipped(name []byte) string {
+	if len(name) > codex.MaxToolName {
+		return ""
+	}
 	was := bytes.Clone(name)
 	for i := range was {
-		if inNames(was[i]) {
-			continue
-		}
 		for bit := byte(1); bit != 0; bit <<= 1 {
-			was[i] = name[i] ^ bit
+			was[i] ^= bit
 			if c.names[string(was)] || shellTools[string(was)] || string(was) == "apply_patch" {
 				return string(was)
 			}
+			was[i] ^= bit
 		}
-		return ""
 	}
 	return ""
-}
-
-// inNames says whether a character may stand in the name of a tool.
-func inNames(c byte) bool {
-	return c == '_' || c == '-' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
