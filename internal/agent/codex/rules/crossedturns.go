@@ -1,50 +1,62 @@
 package rules
 
 import (
+	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// crossedTurns follows turns that began while others ran. If one of these ends after all, two clients have written, each its own answers: the
-// last answer of a turn then need not be the last in the file. If none does, a client was killed in it.
+// crossedTurns follows turns that began while others ran. If one of these ends after all, two clients have written, each its own answers and
+// counts. If none does, a client was killed in it.
 type crossedTurns struct {
-	open, left map[uint64]bool  // turns that run, by the hashes of their ids, and those of them in which another one began
-	said       recent[struct{}] // the newest answers since one of these began, by the hashes of their texts
-	missed     []session.Pos    // ends of turns whose answer was reported as lost since then, although it is among these
+	open  map[uint64]bool // turns that run, by the hashes of their ids, and whether another one began in them
+	wrote bool            // something has been said or counted since the newest one began: otherwise two records have only changed places
+
+	at      session.Pos // the record that was seen last
+	crossed bool        // it ends a turn in which another one began
+}
+
+// see takes the record in hand, of which any number of checkers may ask, and says whether it ends a turn in which another one began.
+func (t *crossedTurns) see(rec *session.Record) (crossed bool) {
+	if rec.Pos == t.at {
+		return t.crossed
+	}
+	t.at, t.crossed = rec.Pos, false
+	switch rec.Kind {
+	case session.TurnStart:
+		id := codex.Sum(rec.TurnID)
+		for other := range t.open {
+			t.open[other] = t.open[other] || other != id
+		}
+		if _, again := t.open[id]; !again && len(t.open) < maxLeft {
+			t.open[id] = false
+		}
+		t.wrote = false
+	case session.TurnEnd:
+		id := codex.Sum(rec.TurnID)
+		t.crossed = t.open[id] && t.wrote
+		delete(t.open, id)
+	default:
+		t.wrote = t.wrote || rec.Model || rec.Type == "event_msg/token_count"
+	}
+	return t.crossed
+}
+
+// begins says whether a record begins a turn while no other one runs.
+func (t *crossedTurns) begins(rec *session.Record) bool {
+	return rec.Kind == session.TurnStart && len(t.open) == 1
+}
+
+// saidAcross are the answers of turns that run at the same time: the last one of a turn need not be the last in the file.
+type saidAcross struct {
+	newest recent[struct{}] // by the hashes of their texts
+	missed []session.Pos    // ends of turns whose answer was reported as lost, although it is among these
 }
 
 // maxSaid is how many answers are remembered.
 const maxSaid = 256
 
-func newCrossedTurns() crossedTurns {
-	return crossedTurns{open: map[uint64]bool{}, left: map[uint64]bool{}, said: recent[struct{}]{limit: maxSaid}}
-}
-
-// begin takes the beginning of a turn.
-func (t *crossedTurns) begin(id uint64) {
-	if len(t.open) == 0 {
-		t.said.clear()
-		t.missed = t.missed[:0]
-	}
-	for other := range t.open {
-		t.left[other] = t.left[other] || other != id
-	}
-	if len(t.open) < maxLeft {
-		t.open[id] = true
-	}
-}
-
-// end takes the end of a turn, and says whether another one began in it.
-func (t *crossedTurns) end(id uint64) (crossed bool) {
-	crossed = t.left[id]
-	delete(t.open, id)
-	delete(t.left, id)
-	return crossed
-}
-
-// notMissed takes back that answers are lost which another client had said.
-func (c *messageChecker) notMissed() {
-	for _, at := range c.crossed.missed {
-		c.run.WithdrawAt(ruleLostMessage, at)
-	}
-	c.crossed.missed = c.crossed.missed[:0]
+// forget lets go of all that was said in turns that have ended.
+func (s *saidAcross) forget() {
+	s.newest.clear()
+	s.missed = s.missed[:0]
 }

@@ -50,7 +50,7 @@ type messageChecker struct {
 	echo         *lostText           // a message of restored whose event has come a second time
 	echoOf       uint64              // its eventSum
 
-	crossed crossedTurns
+	said saidAcross
 
 	made batch[witness] // the events in hand
 
@@ -81,7 +81,7 @@ func (c *messageChecker) copied(sum uint64) bool {
 }
 
 func newMessageChecker(s *run) *messageChecker {
-	return &messageChecker{run: s, copies: recent[struct{}]{limit: maxCopies}, crossed: newCrossedTurns()}
+	return &messageChecker{run: s, copies: recent[struct{}]{limit: maxCopies}, said: saidAcross{newest: recent[struct{}]{limit: maxSaid}}}
 }
 
 // textIn is the text in a field of a record.
@@ -97,6 +97,10 @@ func firstText(rec *session.Record) textSum { return textIn(rec, codex.FieldFirs
 func shownText(rec *session.Record) textSum { return textIn(rec, codex.ShownField(rec)) }
 
 func (c *messageChecker) Record(rec *session.Record) {
+	crossed := c.run.crossed.see(rec)
+	if c.run.crossed.begins(rec) {
+		c.said.forget()
+	}
 	if rec.Kind == session.TurnStart {
 		c.promptLost()
 	}
@@ -141,7 +145,6 @@ func (c *messageChecker) Record(rec *session.Record) {
 		c.alone.event = nil
 		c.resolveThought(rec.Pos, c.turnOpen)
 		c.cutAgent(rec.Pos)
-		c.crossed.begin(codex.Sum(rec.TurnID))
 		c.lastShown, c.hasTurns, c.turnOpen, c.turnStart = rec.Pos, true, true, rec.Pos
 	case session.TurnEnd:
 		c.alone.event = nil
@@ -150,7 +153,7 @@ func (c *messageChecker) Record(rec *session.Record) {
 			c.cutAgent(rec.Pos)
 		}
 		c.resolveAgent(rec.Pos)
-		c.compareLastAnswer(rec)
+		c.compareLastAnswer(rec, crossed)
 		c.lastShown, c.turnOpen = rec.Pos, false // a record that a later turn lacks was not lost before the end of this one
 	}
 }
@@ -342,7 +345,7 @@ func (c *messageChecker) message(rec *session.Record) {
 			c.strays(rec, text)
 		}
 		c.lastItem, c.lastText, c.textInFront = rec.Pos, text, text
-		c.crossed.said.put(text.hash, struct{}{})
+		c.said.newest.put(text.hash, struct{}{})
 		if rec.Mended && bytes.Contains(codex.FirstText(rec), cutMark) {
 			c.lastText = textSum{} // the turn's end repeats the whole of this answer, not another one
 		}
@@ -402,21 +405,24 @@ func (c *messageChecker) itemsFollow(at session.Pos) bool {
 // eventsFirst says whether the client writes all events of a response before all items of it, as those up to 0.63 do.
 func (c *messageChecker) eventsFirst() bool { return codex.Before(c.run.header.Version, 0, 72) }
 
-// compareLastAnswer compares what the end of a turn repeats as its last answer with the last item.
-func (c *messageChecker) compareLastAnswer(rec *session.Record) {
+// compareLastAnswer compares what the end of a turn repeats as its last answer with the last item. crossed says that another turn began in
+// this one: then the answer may stand farther in front, and so may those of turns that ended before.
+func (c *messageChecker) compareLastAnswer(rec *session.Record, crossed bool) {
 	text := codex.Field(rec, codex.FieldLastMessage)
 	if c.copied(codex.RecordSum(rec)) {
 		return
 	}
-	crossed := c.crossed.end(codex.Sum(rec.TurnID))
 	if crossed {
-		c.notMissed()
+		for _, at := range c.said.missed {
+			c.run.WithdrawAt(ruleLostMessage, at)
+		}
+		c.said.missed = c.said.missed[:0]
 	}
 	last := textIn(rec, codex.FieldLastMessage)
 	if len(text) < 3 || text[0] != '"' || last == c.lastText || c.lastShown.Less(c.lastItem) && c.lastText.size == 0 {
 		return
 	}
-	said := c.crossed.said.get(last.hash) != nil
+	said := c.said.newest.get(last.hash) != nil
 	if crossed && said {
 		return
 	}
@@ -430,8 +436,8 @@ func (c *messageChecker) compareLastAnswer(rec *session.Record) {
 		h.WithEvent()
 	} else if c.turnOpen && c.lastItem.Less(c.lastWork) && c.turnStart.Less(c.lastWork) && !c.alone.review.open {
 		c.lostAt(finding.Edit{At: rec.Pos, Op: finding.Before}, t, "answer")
-		if said && len(c.crossed.missed) < maxLeft {
-			c.crossed.missed = append(c.crossed.missed, rec.Pos)
+		if said && len(c.said.missed) < maxLeft {
+			c.said.missed = append(c.said.missed, rec.Pos)
 		}
 	}
 }

@@ -26,6 +26,7 @@ type run struct {
 	paginated bool
 	prefix    prefix
 	limited   *limitedItems
+	crossed   crossedTurns
 }
 
 // NewCheckers makes Codex's checkers for one session; its history is codex.NewHistory's. Their order matters:
@@ -34,7 +35,7 @@ type run struct {
 //   - calls, and after them messages, claim the holes that they fill, before the restart rules look at those that are left;
 //   - the restart rules come before the turns, because they ask for the current turn before the next one begins.
 func NewCheckers(of *check.Run, history *codex.History) []check.Checker {
-	s := &run{Run: of, opts: of.Options(), holes: of.Holes(), history: history, idLimits: map[string]api.Limits{}, client: of.Options().For[codex.Name]}
+	s := &run{Run: of, opts: of.Options(), holes: of.Holes(), history: history, idLimits: map[string]api.Limits{}, crossed: crossedTurns{open: map[uint64]bool{}}, client: of.Options().For[codex.Name]}
 	s.setHeader(session.Info{}, session.Pos{})
 	turns := newTurnChecker(s)
 	return []check.Checker{

@@ -26,10 +26,7 @@ type tokenChecker struct {
 	over  bool             // the next part of an answer begins another one
 	known bool             // damage since the newest sum, or the loss itself, is reported by another rule
 	mixed bool             // two clients have written, each with its own sum
-	turn  uint64           // hash of the id of the newest turn, while it is open
-	wrote bool             // something has been said or counted in it
-	left  recent[struct{}] // turns in which another one began, by the hashes of their ids
-	said  []session.Pos    // the findings since the first of these began
+	told  []session.Pos    // the findings since a turn began while no other one ran
 	other reviews          // a review's thread has a sum of its own
 	alone *finding.Finding // the finding about a sum that grew after outputs or a prompt, but without an answer
 	seed  maphash.Seed
@@ -39,11 +36,8 @@ type tokenChecker struct {
 // tokenCalls is how many calls are remembered until their outputs come.
 const tokenCalls = 1 << 12
 
-// leftTurns is how many turns in which another one began are remembered until their ends come.
-const leftTurns = 64
-
 func newTokenChecker(s *run) *tokenChecker {
-	return &tokenChecker{run: s, seed: maphash.MakeSeed(), calls: recent[struct{}]{limit: tokenCalls}, left: recent[struct{}]{limit: leftTurns}}
+	return &tokenChecker{run: s, seed: maphash.MakeSeed(), calls: recent[struct{}]{limit: tokenCalls}}
 }
 
 func (c *tokenChecker) Record(rec *session.Record) {
@@ -67,27 +61,20 @@ func (c *tokenChecker) Record(rec *session.Record) {
 	}
 }
 
-// writers finds out that two clients have written: a turn ends behind the beginning of another one. What was said of sums since then
-// is taken back, because each client has its own.
+// writers takes back what was said of sums while two clients wrote, because each has its own.
 func (c *tokenChecker) writers(rec *session.Record) {
-	id := codex.Sum(rec.TurnID)
-	switch {
-	case rec.Kind == session.TurnStart && c.turn != 0:
-		c.left.put(c.turn, struct{}{})
-		c.turn, c.wrote = id, false
-	case rec.Kind == session.TurnStart:
-		c.turn, c.wrote, c.said = id, false, c.said[:0]
-	case rec.Kind != session.TurnEnd:
-		c.wrote = c.wrote || rec.Model || rec.Type == "event_msg/token_count"
-	case id == c.turn:
-		c.turn = 0
-	case c.left.get(id) != nil && c.wrote: // otherwise the two records have only changed places
-		c.mixed, c.alone = true, nil
-		for _, at := range c.said {
-			c.run.WithdrawAt(ruleTokenGap, at)
-		}
-		c.said = nil
+	crossed := c.run.crossed.see(rec)
+	if c.run.crossed.begins(rec) {
+		c.told = c.told[:0]
 	}
+	if !crossed {
+		return
+	}
+	c.mixed, c.alone = true, nil
+	for _, at := range c.told {
+		c.run.WithdrawAt(ruleTokenGap, at)
+	}
+	c.told = nil
 }
 
 // withoutCall says whether a record is an output whose call has not come. Another rule reports that, and the lost call may be
@@ -187,6 +174,6 @@ func (c *tokenChecker) gap(rec *session.Record, grown, took int64) {
 }
 
 func (c *tokenChecker) report(f finding.Finding) {
-	c.said = append(c.said, f.Pos)
+	c.told = append(c.told, f.Pos)
 	c.run.Report(f)
 }
