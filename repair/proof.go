@@ -10,17 +10,17 @@ import (
 type proof struct {
 	Hash string // SHA-256 over all of them in their order, each with its newline, hexadecimal
 
-	tee   *source.Tee        // hashes the whole copy; nil if nothing does
-	sum   *source.Sum        // nil as long as the copy holds only untouched lines: then tee's sum is the same
-	at    []extent           // where the untouched lines are in the copy
-	quick source.QuickStream // hash of the bytes at these places
+	tee   *source.Tee // hashes the whole copy; nil if nothing does
+	sum   *source.Sum // nil as long as the copy holds only untouched lines: then tee's sum is the same
+	at    []extent    // where the untouched lines are in the copy
+	quick quickStream // hash of the bytes at these places
 }
 
 // extent is the bytes of a file from one offset up to another.
 type extent struct{ from, to int64 }
 
 func newProof(tee *source.Tee) proof {
-	p := proof{tee: tee, quick: source.QuickStream{Seed: maphash.MakeSeed()}}
+	p := proof{tee: tee, quick: quickStream{Seed: maphash.MakeSeed()}}
 	if tee == nil {
 		p.sum = source.NewSum()
 	}
@@ -77,13 +77,13 @@ func (p *proof) finish(open bool) {
 
 // checker hashes the same places of a copy that is read.
 func (p *proof) checker() *checker {
-	return &checker{at: p.at, hash: source.QuickStream{Seed: p.quick.Seed}, want: p.quick.Sum64()}
+	return &checker{at: p.at, hash: quickStream{Seed: p.quick.Seed}, want: p.quick.Sum64()}
 }
 
 type checker struct {
 	at   []extent // the places that have not been reached yet
 	pos  int64
-	hash source.QuickStream
+	hash quickStream
 	want uint64
 }
 

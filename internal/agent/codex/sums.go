@@ -6,7 +6,6 @@ import (
 	"math/bits"
 
 	"github.com/hist-cli/hist/internal/session"
-	"github.com/hist-cli/hist/internal/source"
 )
 
 // Rules compare records by hashes. Those of texts that may be long are computed when the record is decoded: only once, however
@@ -16,7 +15,7 @@ import (
 var seed = maphash.MakeSeed()
 
 // Sum is a hash of bytes, for comparing them with others.
-func Sum(b []byte) uint64 { return source.QuickSum(seed, b) }
+func Sum(b []byte) uint64 { return session.QuickSum(seed, b) }
 
 // SumTime is a hash of a time of a record, with or without its quotes, that costs less than Sum if it is as the client writes it.
 func SumTime(written []byte) uint64 {

@@ -12,7 +12,6 @@ import (
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
-	"github.com/hist-cli/hist/internal/source"
 )
 
 // Role is what a record is in the conversation.
@@ -254,8 +253,8 @@ func (n *Facts) Read(rec *session.Record, before *Facts, with *Tools) {
 // SumsOf are the hash of a record and that of its message; each byte is hashed once.
 func SumsOf(rec *session.Record) (whole, message uint64) {
 	at := rec.Spans[format.FieldMessage]
-	message = source.QuickSum(NodeSeed, rec.Raw[at.Start:at.End])
-	return source.QuickSum(NodeSeed, rec.Raw[:at.Start]) + 3*message + 5*source.QuickSum(NodeSeed, rec.Raw[at.End:]), message
+	message = session.QuickSum(NodeSeed, rec.Raw[at.Start:at.End])
+	return session.QuickSum(NodeSeed, rec.Raw[:at.Start]) + 3*message + 5*session.QuickSum(NodeSeed, rec.Raw[at.End:]), message
 }
 
 func (n *Facts) setRole(rec *session.Record) {

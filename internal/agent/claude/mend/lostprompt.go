@@ -11,7 +11,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/claude/home"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
-	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/session"
 )
 
 // lostPromptBefore restores a lost prompt, if it is the missing parent of some records: an answer, or what the client adds to a
@@ -378,9 +378,9 @@ func (c *Checker) promptsInFront(n *node) map[uint64]*node {
 func promptForms(words string) []uint64 {
 	quoted := string(jsonl.AppendQuote(nil, words))
 	return []uint64{
-		source.QuickSum(content.NodeSeed, []byte(`{"role":"user","content":`+quoted+`}`)),
-		source.QuickSum(content.NodeSeed, []byte(`{"role":"user","content":[{"type":"text","text":`+quoted+`}]}`)),
-		source.QuickSum(content.NodeSeed, format.Object{"role": "user", "content": words}.JSON()),
+		session.QuickSum(content.NodeSeed, []byte(`{"role":"user","content":`+quoted+`}`)),
+		session.QuickSum(content.NodeSeed, []byte(`{"role":"user","content":[{"type":"text","text":`+quoted+`}]}`)),
+		session.QuickSum(content.NodeSeed, format.Object{"role": "user", "content": words}.JSON()),
 	}
 }
 

@@ -1,4 +1,4 @@
-package source
+package session
 
 import (
 	"hash/maphash"
@@ -10,8 +10,8 @@ import (
 const maxShortSum = 128
 
 // QuickSum is a hash of b that is only compared with others in the same process, as good as those of hash/maphash. It must not be compared with
-// hashes of maphash, whose Bytes gives the same for short texts only. The hash of a string, which maphash.Comparable takes, is that of all its bytes in one call: of some KiB, it takes a
-// quarter of the time.
+// hashes of maphash, whose Bytes gives the same for short texts only. The hash of a string, which maphash.Comparable takes, is that of all its
+// bytes in one call: of some KiB, it takes a quarter of the time.
 func QuickSum(seed maphash.Seed, b []byte) uint64 {
 	if len(b) <= maxShortSum {
 		return maphash.Bytes(seed, b)

@@ -1,4 +1,4 @@
-package source
+package repair
 
 import (
 	"bytes"
@@ -8,15 +8,15 @@ import (
 	"testing"
 )
 
-// TestStream: the hash is that of the bytes, in whatever parts they come, and is another when any of them is changed, is missing, or has
+// TestQuickStream: the hash is that of the bytes, in whatever parts they come, and is another when any of them is changed, is missing, or has
 // another place.
-func TestStream(t *testing.T) {
+func TestQuickStream(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	seed := maphash.MakeSeed()
 	sum := func(text []byte) uint64 {
-		q := QuickStream{Seed: seed}
+		q := quickStream{Seed: seed}
 		for len(text) > 0 {
-			n := min(len(text), 1+rng.IntN([]int{3, 200, pieceSize + 2, 5 * pieceSize}[rng.IntN(4)]))
+			n := min(len(text), 1+rng.IntN([]int{3, 200, streamPiece + 2, 5 * streamPiece}[rng.IntN(4)]))
 			part := bytes.Clone(text[:n])
 			q.Write(part)
 			clear(part) // it is the writer's again
@@ -24,7 +24,7 @@ func TestStream(t *testing.T) {
 		}
 		return q.Sum64()
 	}
-	for _, size := range []int{0, 1, 100, pieceSize - 1, pieceSize, pieceSize + 1, 3 * pieceSize, 5*pieceSize + 77} {
+	for _, size := range []int{0, 1, 100, streamPiece - 1, streamPiece, streamPiece + 1, 3 * streamPiece, 5*streamPiece + 77} {
 		text := make([]byte, size)
 		for i := range text {
 			text[i] = byte(rng.Uint32())
@@ -41,7 +41,7 @@ func TestStream(t *testing.T) {
 			}
 		}
 		other("a byte more", append(bytes.Clone(text), 0))
-		for _, at := range []int{0, 1, 127, 128, size / 2, pieceSize - 1, pieceSize, 2*pieceSize - 1, 2 * pieceSize, size - 2, size - 1} {
+		for _, at := range []int{0, 1, 127, 128, size / 2, streamPiece - 1, streamPiece, 2*streamPiece - 1, 2 * streamPiece, size - 2, size - 1} {
 			if at < 0 || at >= size {
 				continue
 			}
@@ -50,10 +50,10 @@ func TestStream(t *testing.T) {
 			other("another byte", changed)
 			other("a byte less", slices.Delete(bytes.Clone(text), at, at+1))
 		}
-		if size >= 3*pieceSize {
-			other("two pieces exchanged", slices.Concat(text[pieceSize:2*pieceSize], text[:pieceSize], text[2*pieceSize:]))
-			other("a piece less", text[pieceSize:])
-			other("a piece twice", slices.Concat(text[:pieceSize], text))
+		if size >= 3*streamPiece {
+			other("two pieces exchanged", slices.Concat(text[streamPiece:2*streamPiece], text[:streamPiece], text[2*streamPiece:]))
+			other("a piece less", text[streamPiece:])
+			other("a piece twice", slices.Concat(text[:streamPiece], text))
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package source
+package session
 
 import (
 	"hash/maphash"
@@ -6,7 +6,7 @@ import (
 )
 
 // TestQuick: the hash depends on the bytes alone, not on where they are, and on each of them.
-func TestQuick(t *testing.T) {
+func TestQuickSum(t *testing.T) {
 	seed := maphash.MakeSeed()
 	for _, n := range []int{0, 1, 7, 127, 128, 129, 4096} {
 		b := make([]byte, n)
