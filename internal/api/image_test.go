@@ -38,8 +38,8 @@ func pictures(t testing.TB) map[string]string {
 	return map[string]string{"png": p.String(), "jpeg": j.String(), "gif": g.String(), "webp": string(webp)}
 }
 
-// TestWhole: an image is whole with anything behind it, and cut short wherever it is cut, but for a JPEG.
-func TestWhole(t *testing.T) {
+// TestWholeImage: an image is whole with anything behind it, and cut short wherever it is cut, but for a JPEG.
+func TestWholeImage(t *testing.T) {
 	for kind, raw := range pictures(t) {
 		for _, whole := range []string{raw, raw + "more"} {
 			if v := CheckImage([]byte(url(kind, whole))); v != (ImageVerdict{Declared: kind, Real: kind, Plain: true}) {
@@ -58,7 +58,7 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-func TestCheck(t *testing.T) {
+func TestCheckImage(t *testing.T) {
 	pics := pictures(t)
 	picture := pics["png"]
 	data := base64.StdEncoding.EncodeToString([]byte(picture))
@@ -133,8 +133,8 @@ func TestLargeData(t *testing.T) {
 	}
 }
 
-// TestCorrupt: what an API may refuse of an image or a PDF that CheckImage takes.
-func TestCorrupt(t *testing.T) {
+// TestCorruptImage: what an API may refuse of an image or a PDF that CheckImage takes.
+func TestCorruptImage(t *testing.T) {
 	png := pictures(t)["png"]
 	pdf := "%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"
 	for raw, want := range map[string]string{
