@@ -59,7 +59,7 @@ func repairAs(text []byte, opts lint.Options, choice Choice) ([]byte, *Report, e
 }
 
 // laws repairs a mutant, and tries what holds for every repair: it is not refused, a second one changes nothing, each byte is kept, the
-// report tells what was changed and what is left, and no less is sent.
+// report tells what was changed and what is left, no less is sent, and a client makes up no more than of the sound session.
 func laws(t testing.TB, m mutant) (err error) {
 	r := repaired{mutant: m}
 	if r.out, r.aside, r.rep, err = repairKept(m.text, m.opts, m.choice); err != nil {
@@ -76,7 +76,7 @@ func laws(t testing.TB, m mutant) (err error) {
 	if r.after, err = lint.Session(t.Context(), bytes.NewReader(r.out), told); err != nil {
 		return err
 	}
-	for _, law := range []func(testing.TB) error{r.ended, r.toldEnd, r.toldChanges, r.kept, r.sent} {
+	for _, law := range []func(testing.TB) error{r.ended, r.toldEnd, r.toldChanges, r.kept, r.sent, r.madeUpNoMore} {
 		if err := law(t); err != nil {
 			return err
 		}
@@ -191,6 +191,37 @@ func (r *repaired) sent(t testing.TB) error {
 		}
 	}
 	return nil
+}
+
+// madeUpNoMore: what the client makes up of a copy of Codex's, an output "aborted" of a call that has none, it makes up of the session that was
+// damaged, too: what damage let it make up, findings told and the repair mended.
+func (r *repaired) madeUpNoMore(t testing.TB) error {
+	if r.after.Summary.Agent != "codex" || len(r.opts.For) > 0 || len(r.choice.Only)+len(r.choice.Rules) > 0 {
+		return nil // an older client may not read what a newer one wrote, and a repair that was asked to leave something tells less
+	}
+	sound := madeUp(t, r.whole)
+	for call := range madeUp(t, r.out) {
+		if !sound[call] {
+			return &broken{"the client makes up an output", "of call " + call}
+		}
+	}
+	return nil
+}
+
+// madeUp are the calls of a session of Codex's for which the newest client makes up an output.
+func madeUp(t testing.TB, text []byte) map[string]bool {
+	t.Helper()
+	sent, err := all.Named("codex").ReadSent(text, agent.ReadAt{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := map[string]bool{}
+	for i := range sent.Items {
+		if it := &sent.Items[i]; it.Made != "" && it.Kind == session.OutputItem {
+			calls[it.CallID] = true
+		}
+	}
+	return calls
 }
 
 // chosen is the choice of the repair without the rules that it tells it leaves out.
