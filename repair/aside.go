@@ -10,7 +10,6 @@ import (
 
 // setAside drops a line that can't be read.
 func (r *rewrite) setAside(rec *session.Record) error {
-	r.differ(rec.Offset)
 	c := r.change(rec, nil)
 	c.Before.show(rec.Raw)
 	if rec.Nothing() && !rec.Zeros {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"github.com/hist-cli/hist/internal/session"
-	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -44,37 +43,10 @@ func excerpt(line []byte) Excerpt {
 	return Excerpt{Text: bytes.Clone(line[:min(len(line), keptBytes)]), Size: len(line)}
 }
 
-// differ notes the offset in the session at which the copy begins to differ; only the first call counts.
-func (r *rewrite) differ(offset int64) {
-	if !r.differs {
-		r.differs, r.from = true, offset
-		r.tell(offset)
-	}
-}
-
-// tell calls Differs. same is how many first bytes copy and session have in common.
-func (r *rewrite) tell(same int64) {
-	switch {
-	case r.Differs == nil:
-	case r.tee == nil || r.out.bytes != same:
-		r.Differs(source.NewSum(), 0)
-	default:
-		r.Differs(r.tee.Sum.Fork(), same)
-	}
-}
-
-// moved is the byte offset in the session from which on the copy differs: the session's end if the copy only goes on there.
-func (r *rewrite) moved() int64 {
-	if r.differs {
-		return r.from
-	}
-	return r.out.bytes
-}
-
 // change is the change that a record belongs to: the one in hand, or a new one if there is none.
 func (r *rewrite) change(rec *session.Record, by []*lint.Finding) *change {
 	if r.pending == nil {
-		r.pending = &change{Line: rec.Pos.Line, Offset: rec.Offset, AfterLine: r.out.lines + 1, AfterAt: r.out.bytes}
+		r.pending = &change{Line: rec.Pos.Line, Offset: rec.Offset, AfterLine: r.lines + 1, AfterAt: r.bytes}
 	}
 	for _, f := range by {
 		r.pending.add(f)
@@ -128,30 +100,10 @@ func (e *excerpts) show(lines []byte) {
 	}
 }
 
-// span is a range of lines of the copy.
-type span struct{ count, first, last int64 }
-
-func (s *span) add(line int64) {
-	if s.count == 0 {
-		s.first = line
-	}
-	s.count++
-	s.last = line
-}
-
 // flush ends the change in hand.
 func (r *rewrite) flush() {
 	if r.pending != nil {
 		r.Changes = append(r.Changes, *r.pending)
 		r.pending = nil
 	}
-}
-
-// renumbered is how many lines of the copy refer to others differently than in the session, mostly by their ordinals, and the
-// first and the last of them.
-func (r *rewrite) renumbered() (count, first, last int64) {
-	if r.links == nil { // it was not written in one pass, or not at all
-		return r.tied.count, r.tied.first, r.tied.last
-	}
-	return r.links.Changed()
 }

@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"runtime"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/hist-cli/hist/internal/session"
@@ -125,7 +123,7 @@ func (w *job) renewed() func(line int64) bool {
 		return func(int64) bool { return true }
 	}
 	known := w.read.before.sums()
-	lines := w.lines()
+	lines := w.made.pieces
 	stretches := map[int64]bool{} // by their first lines in the session
 	for i := range w.read.after.items {
 		if item := &w.read.after.items[i]; !item.made && !known[item.sum] && !lines.isCopied(item.line) {
@@ -136,14 +134,6 @@ func (w *job) renewed() func(line int64) bool {
 	return func(line int64) bool {
 		return w.passes != nil && len(stretches) > 0 || !lines.holds(line) && stretches[lines.behind(line)]
 	}
-}
-
-// lines says which lines of the copy are the session's.
-func (w *job) lines() lineMap {
-	if w.passes != nil {
-		return w.passes.lines
-	}
-	return w.rw.lines
 }
 
 // copies is how many items of the session are sent of the copy once less, and say what it still sends: second copies of records.
@@ -291,7 +281,7 @@ func (w *job) proveRepair(ctx context.Context, text []byte) error {
 	if w.read.after = after; w.Lint.Branch != "" { // the user wants another part of it to be sent
 		return nil
 	}
-	lines := w.lines()
+	lines := w.made.pieces
 	lost, err := w.lost(ctx, after, text, lines)
 	if len(lost) > 0 && err == nil {
 		err = &lostError{lost}
@@ -301,7 +291,7 @@ func (w *job) proveRepair(ctx context.Context, text []byte) error {
 
 // lost are the items of the session that are not sent of a copy, although their lines are in it as they were. Not lost is a second copy of
 // what was taken out, nor what the compaction that the copy begins with has summed up.
-func (w *job) lost(ctx context.Context, after *reading, text []byte, lines lineMap) (lost []sentItem, err error) {
+func (w *job) lost(ctx context.Context, after *reading, text []byte, lines pieces) (lost []sentItem, err error) {
 	before := w.read.before
 	changed := map[[16]byte]int{}
 	for i := range before.items {
@@ -340,7 +330,7 @@ func (w *job) lost(ctx context.Context, after *reading, text []byte, lines lineM
 
 // notInFront are those of some items that do not stand in front of the record with which what is sent of the copy begins, if that record says
 // by itself that nothing stands above it, and the client could not read it in the session: they were sent only because it could not.
-func (w *job) notInFront(ctx context.Context, items []sentItem, sent *reading, text []byte, lines lineMap) ([]sentItem, error) {
+func (w *job) notInFront(ctx context.Context, items []sentItem, sent *reading, text []byte, lines pieces) ([]sentItem, error) {
 	first, roots := slices.IndexFunc(sent.items, func(item sentItem) bool { return !item.made }), w.agent.Roots
 	if roots == nil || first < sent.inherited || lines.isCopied(sent.items[first].line) {
 		return items, nil
@@ -378,19 +368,6 @@ func behindLine(text []byte) []byte {
 	return rest
 }
 
-// gap are the lines of session and copy around a line of the copy that are not the same on both sides.
-func (m lineMap) gap(line int64) (from, n, copied, nCopied int64) {
-	from, copied, n, nCopied = 1, 1, math.MaxInt64, math.MaxInt64
-	i := sort.Search(len(m), func(i int) bool { return m[i].copied > line })
-	if i > 0 {
-		from, copied = m[i-1].from+m[i-1].n, m[i-1].copied+m[i-1].n
-	}
-	if i < len(m) {
-		n, nCopied = m[i].from-from, m[i].copied-copied
-	}
-	return from, n, copied, nCopied
-}
-
 // notSummedUp are those of some items that the client does not send of a copy as it was in front of the compaction on a line: what is said
 // again behind that, or stands there a second time, is told apart from what was summed up by its place alone.
 func (w *job) notSummedUp(ctx context.Context, items []sentItem, text []byte, line int64) ([]sentItem, error) {
@@ -414,31 +391,10 @@ func (w *job) notSummedUp(ctx context.Context, items []sentItem, text []byte, li
 
 // steered says whether the copy says by itself that another part is sent: turns are taken back that were to be, or another end is named, of which
 // no less is sent.
-func steered(before, after *reading, lines lineMap) bool {
+func steered(before, after *reading, lines pieces) bool {
 	changed := slices.ContainsFunc(before.steers, func(at session.Pos) bool { return !lines.holds(at.Line) }) ||
 		slices.ContainsFunc(after.steers, func(at session.Pos) bool { return !lines.isCopied(at.Line) })
 	return changed && (len(after.steers) > len(before.steers) || after.own() >= before.own())
-}
-
-// behind is the first line of the stretch, between lines that the copy has as they are, that a line of the session is in.
-func (m lineMap) behind(line int64) int64 {
-	i := sort.Search(len(m), func(i int) bool { return m[i].from > line })
-	if i == 0 {
-		return 1
-	}
-	return m[i-1].from + m[i-1].n
-}
-
-// holds says whether a line of the session is in the copy, the same except perhaps for its ordinal.
-func (m lineMap) holds(line int64) bool {
-	i := sort.Search(len(m), func(i int) bool { return m[i].from > line })
-	return i > 0 && line < m[i-1].from+m[i-1].n
-}
-
-// isCopied says the same of a line of the copy.
-func (m lineMap) isCopied(line int64) bool {
-	i := sort.Search(len(m), func(i int) bool { return m[i].copied > line })
-	return i > 0 && line < m[i-1].copied+m[i-1].n
 }
 
 // leaveOut leaves those rules out of the choice from now on because of which a repair has failed; ok is false if there are none.
@@ -505,7 +461,7 @@ func (w *job) keepsWithout(ctx context.Context, rules ...string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	lost, err := w.lost(ctx, after, text.Bytes(), rw.lines)
+	lost, err := w.lost(ctx, after, text.Bytes(), rw.pieces)
 	return len(lost) == 0, err
 }
 

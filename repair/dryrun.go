@@ -33,7 +33,7 @@ func (w *job) dryRun(ctx context.Context) (*Report, error) {
 	if err := w.attempt(ctx, "", func() error { return w.try(ctx) }); err != nil {
 		return nil, w.named(err)
 	}
-	if w.effectiveMode() == InPlace && w.rw != nil { // without a rewrite no byte moves
+	if w.effectiveMode() == InPlace && w.made != nil { // without a rewrite no byte moves
 		if err := w.checkDependants(ctx); err != nil {
 			return nil, w.named(err)
 		}

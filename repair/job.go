@@ -91,7 +91,7 @@ type job struct {
 	agent     *agent.Agent
 	found     *lint.Result
 	plan      *plan
-	rw        *rewrite
+	made      *output  // nil until a copy is made
 	passes    *settled // nil if one pass is enough
 	copied    *lint.Result
 	notes     []string                          // what else was done, or left alone, for the report
@@ -218,7 +218,7 @@ func (w *job) finish(ctx context.Context, rep *Report, err error) (*Report, erro
 // again begins anew, with another choice. The record of the run was discarded.
 func (w *job) again(ctx context.Context) error {
 	w.passes.close()
-	w.rw, w.passes, w.copied, w.read.after, w.run = nil, nil, nil, nil, nil
+	w.made, w.passes, w.copied, w.read.after, w.run = nil, nil, nil, nil, nil
 	w.Lint.Mend = w.Choice.Allows
 	return w.look(ctx)
 }
@@ -267,7 +267,7 @@ func (w *job) named(err error) error {
 // leaveAll plans no edit, for a session of which a repair would leave no record.
 func (w *job) leaveAll() {
 	w.plan = choose(w.found.Findings, nothing)
-	w.rw, w.copied = nil, nil
+	w.made, w.copied = nil, nil
 	w.notes = append(w.notes, leavesAll)
 }
 
@@ -361,11 +361,12 @@ func (w *job) lintOf(ctx context.Context, src *source.Source) (*lint.Result, err
 
 // newRewrite prepares one pass of the plan.
 func (w *job) newRewrite(aside io.Writer) *rewrite {
-	w.rw = pass{w.Source, w.found, w.plan}.rewrite(w, aside)
+	rw := pass{w.Source, w.found, w.plan}.rewrite(w, aside)
 	if w.effectiveMode() == NewThread {
-		w.reidentify(w.rw, w.found)
+		w.reidentify(rw, w.found)
 	}
-	return w.rw
+	w.made = &rw.output
+	return rw
 }
 
 // reidentify makes a rewrite give the copy's header the id of the copy's thread.

@@ -2,7 +2,9 @@ package repair
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"math/rand"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -193,11 +196,11 @@ func TestSettles(t *testing.T) {
 	}
 }
 
-// TestLineMaps composes maps of lines as following each line through both copies would.
-func TestLineMaps(t *testing.T) {
+// TestPieces: what is left of a session after two passes is what following each line through both copies finds.
+func TestPieces(t *testing.T) {
 	for seed := range int64(300) {
 		rng := rand.New(rand.NewSource(seed))
-		pass := func(lines int64) (m lineMap, out int64) {
+		pass := func(lines int64) (m pieces, out int64) {
 			for from := int64(1); from <= lines; from++ {
 				switch rng.Intn(4) {
 				case 0: // gone
@@ -206,14 +209,14 @@ func TestLineMaps(t *testing.T) {
 					fallthrough
 				default:
 					out++
-					m.add(out, from, 1)
+					m.add(piece{copied: out, from: from, n: 1})
 				}
 			}
 			return m, out
 		}
 		one, lines := pass(40)
 		two, _ := pass(lines)
-		at := func(m lineMap) map[int64]int64 {
+		at := func(m pieces) map[int64]int64 {
 			all := map[int64]int64{}
 			for _, r := range m {
 				for i := range r.n {
@@ -231,5 +234,28 @@ func TestLineMaps(t *testing.T) {
 		if got := at(one.then(two)); !maps.Equal(got, want) {
 			t.Fatalf("seed %d: %v then %v is %v, want %v", seed, one, two, got, want)
 		}
+	}
+}
+
+// TestTied: of two texts side by side, a line that no pass has touched must be the same in both; a tied one may differ.
+func TestTied(t *testing.T) {
+	was, err := source.Stdin(strings.NewReader("a\nb\nc\n"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer was.Close()
+	is, err := source.Stdin(strings.NewReader("a\nB\nc\n"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer is.Close()
+	s := settled{text: is, pieces: pieces{{copied: 1, from: 1, n: 3}}}
+	if _, err := s.write(t.Context(), was, io.Discard, nil); !errors.Is(err, ErrVerify) || !strings.Contains(err.Error(), "line 2") {
+		t.Error(err)
+	}
+	s.pieces = pieces{{copied: 1, from: 1, n: 1}, {copied: 2, from: 2, n: 2, tied: true}}
+	made, err := s.write(t.Context(), was, io.Discard, nil)
+	if err != nil || made.renumbered != (span{1, 2, 2}) || made.Totals.Untouched != 2 || made.from != 2 {
+		t.Errorf("%+v, %v", made, err)
 	}
 }

@@ -46,7 +46,7 @@ func TestMovedComesFirst(t *testing.T) {
 			for same < min(len(text), out.Len()) && text[same] == out.Bytes()[same] {
 				same++
 			}
-			if from := w.rw.moved(); from > int64(same) {
+			if from := w.made.from; from > int64(same) {
 				t.Errorf("%s (tidy %v): differs from byte %d on, not from %d", path, choice.Tidy, same, from)
 			}
 			moved++

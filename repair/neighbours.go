@@ -31,7 +31,7 @@ func (w *job) checkDependants(ctx context.Context) error {
 	case w.Operation != nil:
 		advice = "hist " + w.Operation.Name + " without --in-place makes a copy that leaves them right"
 	}
-	return dependants(ctx, w.Dependants, w.Home, w.Source.Real, w.rw.moved(), advice)
+	return dependants(ctx, w.Dependants, w.Home, w.Source.Real, w.made.from, advice)
 }
 
 // dependants returns an error if other sessions rely on the bytes of a session from an offset on. homeDir is the home that the

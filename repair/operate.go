@@ -53,7 +53,7 @@ var errSame = errors.New("the result is the session as it is")
 // nothingToGain forgets the plan of an operation that would change nothing.
 func (w *job) nothingToGain() {
 	w.op.plan, w.op.print, w.op.size = &surgery.Plan{}, nil, int64(len(w.op.text))
-	w.plan, w.rw, w.run = planFor(nil, nil, w.Choice), nil, nil
+	w.plan, w.made, w.run = planFor(nil, nil, w.Choice), nil, nil
 	w.notes = nil
 }
 

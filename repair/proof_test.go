@@ -55,8 +55,8 @@ func TestSums(t *testing.T) {
 			}
 			if mode == ToFile && len(rep.Edits) > 0 {
 				// What took more than one pass has fewer untouched lines than its first pass.
-				if alone := rewriteOf(t, text, false); bytes.Equal(alone.out, after) && rep.Proof != alone.rw.Proof.Hash {
-					t.Errorf("%s: sum of the untouched lines: %s, without that of the copy %s", name, rep.Proof, alone.rw.Proof.Hash)
+				if alone := rewriteOf(t, text, false); bytes.Equal(alone.out, after) && rep.Proof != alone.rw.Proof {
+					t.Errorf("%s: sum of the untouched lines: %s, without that of the copy %s", name, rep.Proof, alone.rw.Proof)
 				}
 			}
 		}
@@ -105,30 +105,28 @@ func TestProof(t *testing.T) {
 	for name, tee := range map[string]bool{"alone": false, "with the copy's sum": true} {
 		var copied bytes.Buffer
 		var w io.Writer = &copied
-		var p proof
 		if tee {
-			both := source.NewTee(&copied)
-			w, p = both, newProof(both)
-		} else {
-			p = newProof(nil)
+			w = source.NewTee(&copied)
 		}
-		write := func(s string) { io.WriteString(w, s) }
-		p.line(0, []byte(`{"type":"a"}`), true)
-		write("{\"type\":\"a\"}\n")
-		p.touched(false)
-		write("{\"type\":\"new\"}\n")
-		p.lines(int64(copied.Len()), []byte("{\"type\":\"b\"}\n"))
-		write("{\"type\":\"b\"}\n")
-		p.line(int64(copied.Len()), []byte(`{"type":"c"}`), false)
-		write(`{"type":"c"}`)
-		p.finish(true)
-		if want := hexSum([]byte(text + "\n")); p.Hash != want {
-			t.Errorf("%s: hash %s, want %s", name, p.Hash, want)
+		var o output
+		o.begin(w)
+		err := errors.Join(
+			o.stays(1, 0, 1, []byte(`{"type":"a"}`), true),
+			o.puts([]byte(`{"type":"new"}`), true),
+			o.stays(2, 13, 1, []byte(`{"type":"b"}`), true),
+			o.stays(3, 26, 1, []byte(`{"type":"c"}`), false),
+			o.finish(),
+		)
+		if err != nil || o.from != 13 || int(o.bytes) != copied.Len() || o.lines != 4 {
+			t.Errorf("%s: %+v, %v", name, o, err)
+		}
+		if want := hexSum([]byte(text + "\n")); o.Proof != want {
+			t.Errorf("%s: hash %s, want %s", name, o.Proof, want)
 		}
 		for at := range copied.Bytes() {
 			changed := bytes.Clone(copied.Bytes())
 			changed[at] ^= 1
-			c := p.checker()
+			c := o.checker()
 			c.Write(changed[:at/2])
 			c.Write(changed[at/2:])
 			new := at >= 13 && at < 28
@@ -137,48 +135,43 @@ func TestProof(t *testing.T) {
 			}
 		}
 		changed := bytes.Replace(copied.Bytes(), []byte(`"b"`), []byte(`"B"`), 1)
-		if _, err := verify(context.Background(), bytes.NewReader(changed), p, Choice{}, lint.Options{Agent: "codex"}); !errors.Is(err, ErrVerify) {
+		if _, err := verify(context.Background(), bytes.NewReader(changed), &o, Choice{}, lint.Options{Agent: "codex"}); !errors.Is(err, ErrVerify) {
 			t.Errorf("%s: verified although a line is another: %v", name, err)
 		}
 	}
 }
 
-// pieceSize is how many bytes a source.QuickStream takes at a time.
-const pieceSize = 16 << 10
-
 // TestProofInPieces: in a long copy, too, a change of any untouched byte is found, whatever parts it is written and read in, and no
 // change of another byte is.
 func TestProofInPieces(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	var copied []byte
+	var out bytes.Buffer
+	var o output
+	o.begin(&out)
 	untouched := map[int]bool{} // the first and last bytes of both kinds of lines
-	mark := func(from int, is bool) {
-		for _, at := range []int{from, from + 1, (from + len(copied)) / 2, len(copied) - 2, len(copied) - 1} {
-			untouched[at] = is
-		}
-	}
-	p := newProof(nil)
 	for range 40 {
-		from := len(copied)
-		line := append(bytes.Repeat([]byte{byte('a' + rng.IntN(26))}, 4+rng.IntN([]int{50, pieceSize, 3 * pieceSize}[rng.IntN(3)])), '\n')
-		copied = append(copied, line...)
-		switch rng.IntN(3) {
-		case 0:
-			p.touched(false)
-			mark(from, false)
-		case 1:
-			p.line(int64(from), line[:len(line)-1], true)
-			mark(from, true)
-		default:
-			p.lines(int64(from), line)
-			mark(from, true)
+		from := out.Len()
+		line := bytes.Repeat([]byte{byte('a' + rng.IntN(26))}, 4+rng.IntN([]int{50, streamPiece, 3 * streamPiece}[rng.IntN(3)]))
+		stays := rng.IntN(3) > 0
+		write := func() error { return o.puts(line, true) }
+		if stays {
+			write = func() error { return o.stays(1, 0, 1, line, true) }
+		}
+		if err := write(); err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range []int{from, from + 1, (from + out.Len()) / 2, out.Len() - 2, out.Len() - 1} {
+			untouched[at] = stays
 		}
 	}
-	p.finish(false)
+	if err := o.finish(); err != nil {
+		t.Fatal(err)
+	}
+	copied := out.Bytes()
 	same := func(copied []byte) bool {
-		c := p.checker()
+		c := o.checker()
 		for len(copied) > 0 {
-			n := min(len(copied), 1+rng.IntN(2*pieceSize))
+			n := min(len(copied), 1+rng.IntN(2*streamPiece))
 			c.Write(copied[:n])
 			copied = copied[n:]
 		}

@@ -47,7 +47,7 @@ func (w *job) fill(ctx context.Context, to io.Writer, aside io.Writer) error {
 func (w *job) rewrite(ctx context.Context, to, aside io.Writer) (err error) {
 	if w.passes != nil {
 		w.hashSource(ctx, source.NewSum(), 0)
-		w.rw, err = w.passes.write(ctx, w.agent, w.Source, to, aside)
+		w.made, err = w.passes.write(ctx, w.Source, to, aside)
 		return err
 	}
 	rw := w.newRewrite(aside)
@@ -91,7 +91,7 @@ func (w *job) verify(ctx context.Context, path string, compressed bool) error {
 		defer d.Close()
 		r = d
 	}
-	if w.copied, err = verify(ctx, r, w.rw.Proof, w.Choice, w.copyOptions()); err != nil {
+	if w.copied, err = verify(ctx, r, w.made, w.Choice, w.copyOptions()); err != nil {
 		return err
 	}
 	if err := w.compared(); err != nil {
@@ -342,8 +342,8 @@ func (c *copying) fill(ctx context.Context, to io.Writer) (err error) {
 			return err
 		}
 	}
-	if c.rw != nil {
-		c.file.DiffersFrom = c.rw.moved()
+	if c.made != nil {
+		c.file.DiffersFrom = c.made.from
 	}
 	if c.Mode != InPlace {
 		c.file.SHA256Before, err = c.sourceSum()

@@ -382,7 +382,7 @@ func TestWithoutAnEnd(t *testing.T) {
 
 // TestLinesOfAGap: the lines around one that is not the same in session and copy.
 func TestLinesOfAGap(t *testing.T) {
-	lines := lineMap{{from: 3, copied: 2, n: 2}, {from: 9, copied: 5, n: 1}}
+	lines := pieces{{from: 3, copied: 2, n: 2}, {from: 9, copied: 5, n: 1}}
 	for line, want := range map[int64][4]int64{1: {1, 2, 1, 1}, 4: {5, 4, 4, 1}, 6: {10, math.MaxInt64, 6, math.MaxInt64}} {
 		from, n, copied, nCopied := lines.gap(line)
 		if got := [4]int64{from, n, copied, nCopied}; got != want {

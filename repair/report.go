@@ -108,7 +108,7 @@ func (e Excerpt) MarshalJSON() ([]byte, error) {
 // because other damage had hidden it.
 func (w *job) left() []*lint.Finding {
 	rest := slices.DeleteFunc(slices.Clone(w.plan.Rest), w.ofPlace)
-	if w.copied == nil || w.rw == nil || w.passes != nil { // several passes have looked at what they left
+	if w.copied == nil || w.made == nil || w.passes != nil { // several passes have looked at what they left
 		return rest
 	}
 	known := map[*lint.Rule]int{}
@@ -123,7 +123,7 @@ func (w *job) left() []*lint.Finding {
 			continue
 		}
 		if known[f.Rule]--; known[f.Rule] < 0 {
-			f.Pos.Line = w.rw.lines.session(f.Pos.Line)
+			f.Pos.Line = w.made.pieces.session(f.Pos.Line)
 			list = append(list, &f)
 		}
 	}
@@ -149,7 +149,7 @@ func (w *job) report(run *runs.Run) *Report {
 	if run != nil {
 		rep.Run, rep.Target = run.Manifest.Run, w.target
 		rep.Resume = w.resume()
-		if n := len(run.Manifest.Files); n > 0 && run.Manifest.Files[n-1].SetAside != "" && w.rw != nil && w.rw.Totals.SetAside > 0 {
+		if n := len(run.Manifest.Files); n > 0 && run.Manifest.Files[n-1].SetAside != "" && w.made != nil && w.made.Totals.SetAside > 0 {
 			rep.Aside = filepath.Join(run.Path(), run.Manifest.Files[n-1].SetAside)
 		}
 	}
@@ -175,21 +175,21 @@ func (w *job) report(run *runs.Run) *Report {
 	if rep.Bound = w.read.bound(); len(rep.Bound) > 0 {
 		rep.Notes = append(rep.Notes, boundNote(rep.Bound))
 	}
-	if w.rw == nil {
+	if w.made == nil {
 		rep.Totals = Totals{Read: w.found.Summary.Records, Untouched: w.found.Summary.Records}
 		return rep
 	}
-	rep.Totals, rep.Proof = w.rw.Totals, w.rw.Proof.Hash
-	for i := range w.rw.Changes {
-		if c := &w.rw.Changes[i]; len(c.By) > 0 {
+	rep.Totals, rep.Proof = w.made.Totals, w.made.Proof
+	for i := range w.made.Changes {
+		if c := &w.made.Changes[i]; len(c.By) > 0 {
 			rep.Edits = append(rep.Edits, c.entry())
 		}
 	}
-	rep.Fix = weakestOf(w.rw.Changes, fix)
-	if count, first, last := w.rw.renumbered(); count > 0 {
+	rep.Fix = weakestOf(w.made.Changes, fix)
+	if lines := w.made.renumbered; lines.count > 0 {
 		rep.Edits = append(rep.Edits, Entry{
-			Rule: Renumber, Impact: lint.Notes.String(), Fix: lint.Exact.String(), LineAfter: first, Lines: count,
-			Reason: fmt.Sprintf("the ordinals from line %d to line %d of the copy (%d) follow the records added and removed", first, last, count),
+			Rule: Renumber, Impact: lint.Notes.String(), Fix: lint.Exact.String(), LineAfter: lines.first, Lines: lines.count,
+			Reason: fmt.Sprintf("the ordinals from line %d to line %d of the copy (%d) follow the records added and removed", lines.first, lines.last, lines.count),
 		})
 	}
 	return rep
@@ -199,7 +199,7 @@ func (w *job) report(run *runs.Run) *Report {
 // view. fix is the weakest of the encoding's.
 func (w *job) linelessEdits() (list []Entry, fix lint.Fix) {
 	for _, f := range w.plan.Mend {
-		ofStream := isOfStream(f.Rule) && w.rw != nil && !w.rw.changedBy(f.Rule)
+		ofStream := isOfStream(f.Rule) && w.made != nil && !w.made.changedBy(f.Rule)
 		if ofStream {
 			fix = max(fix, f.Fix)
 		}
@@ -217,8 +217,8 @@ func isOfStream(rule *lint.Rule) bool {
 }
 
 // changedBy says whether a change was made by a finding of the rule.
-func (r *rewrite) changedBy(rule *lint.Rule) bool {
-	return slices.ContainsFunc(r.Changes, func(c change) bool {
+func (o *output) changedBy(rule *lint.Rule) bool {
+	return slices.ContainsFunc(o.Changes, func(c change) bool {
 		return slices.ContainsFunc(c.By, func(f *lint.Finding) bool { return f.Rule == rule })
 	})
 }

@@ -31,28 +31,14 @@ type rewrite struct {
 	Session session.Info
 	// Target is the version of the client that will resume the session, "" if it is not known.
 	Target string
-	// Aside receives the bytes that leave the session, with their places; nil drops them (a dry run).
-	Aside io.Writer
-	// Differs, if not nil, is called once: when the copy begins to differ from the session, or at its end if it never does.
-	// same is the sum of the first size bytes, which both are known to have in common.
-	Differs func(same *source.Sum, size int64)
 
-	Changes []change
-	Proof   proof
-	Totals  Totals
-
-	out      *counter
-	tee      *source.Tee // what out writes to, if that hashes; else nil
+	output
 	evidence *evidenceReader
 	links    agent.Links
-	differs  bool    // the copy differs from the session
-	from     int64   // from this byte of the session on
 	pending  *change // the change in hand; changes next to each other are reported as one
 	skipped  int64   // how many bytes were copied without being read
 	kept     int64   // the last line of the session that was set aside whole
 	piece    place   // end of the last piece of a line that was set aside
-	tied     span    // with several passes: lines that differ only in how they refer to others
-	lines    lineMap // which lines of the copy are lines of the session
 }
 
 // Totals counts logical records. A record that only got another ordinal is counted in Read alone.
@@ -64,8 +50,7 @@ type Totals struct {
 	SetAside  int64 `json:"set_aside"` // that left the session
 }
 
-// Run writes the mended session to w. If w is a source.Tee to which nothing has been written, its sum is also used for what the
-// copy has in common with the session, so that those bytes are hashed once.
+// Run writes the mended session to w.
 func (r *rewrite) Run(ctx context.Context, w io.Writer) error {
 	in, err := r.From.Reader(ctx)
 	if err != nil {
@@ -73,9 +58,7 @@ func (r *rewrite) Run(ctx context.Context, w io.Writer) error {
 	}
 	defer in.Close()
 	defer r.evidence.close()
-	r.out = &counter{w: w}
-	r.tee, _ = w.(*source.Tee)
-	r.Proof = newProof(r.tee)
+	r.begin(w)
 	r.links = r.Agent.NewLinks(r.Session, r.Target)
 	scanners := normalize.Scanners(0)
 	if scanners == 1 {
@@ -84,7 +67,7 @@ func (r *rewrite) Run(ctx context.Context, w io.Writer) error {
 	framer := normalize.New(in, normalize.Options{Decoder: r.Agent.Decoder, Mend: r.Plan.mend, Scanners: scanners})
 	defer framer.Close()
 	if framer.Encoding() != normalize.UTF8 {
-		r.differ(0)
+		r.differ()
 	}
 	if err := r.records(ctx, framer); err != nil {
 		return err
@@ -95,15 +78,10 @@ func (r *rewrite) Run(ctx context.Context, w io.Writer) error {
 		}
 	}
 	r.flush()
-	r.Proof.finish(r.out.open)
-	if r.out.open && r.Plan.newline {
-		r.differ(r.out.bytes)
-		return r.out.terminate()
+	if r.open && r.Plan.newline {
+		r.diverge()
 	}
-	if !r.differs {
-		r.tell(r.out.bytes)
-	}
-	return r.out.err
+	return r.finish()
 }
 
 // records writes every record of the session, changed as planned.
@@ -124,7 +102,7 @@ func (r *rewrite) records(ctx context.Context, framer *normalize.Normalizer) err
 			return fmt.Errorf("line %d: %w", rec.Pos.Line, err)
 		}
 		framer.Faults() // lint has reported them
-		if err := r.skip(framer, rec.Pos.Line); err != nil {
+		if err := r.skip(framer, rec); err != nil {
 			return err
 		}
 	}
@@ -133,21 +111,21 @@ func (r *rewrite) records(ctx context.Context, framer *normalize.Normalizer) err
 // fewLines is up to how many lines it is not worth skipping them at once.
 const fewLines = 32
 
-// skip copies the lines behind the given one without reading them, up to the next one that the plan is about. Only the last
+// skip copies the lines behind a record without reading them, up to the next one that the plan is about. Only the last
 // line before that one is read, because it has the ordinal from which the next one counts.
-func (r *rewrite) skip(framer *normalize.Normalizer, behind int64) error {
-	until := r.Plan.nextTouched(behind) - 1
-	if until-behind < fewLines || r.Header != nil || r.pending != nil || r.out.open || !r.links.Steady() {
+func (r *rewrite) skip(framer *normalize.Normalizer, rec *session.Record) error {
+	line, offset := rec.Pos.Line+1, rec.Offset+rec.Size
+	until := r.Plan.nextTouched(rec.Pos.Line) - 1
+	if until-rec.Pos.Line < fewLines || r.Header != nil || r.pending != nil || r.open || !r.links.Steady() {
 		return nil
 	}
 	return framer.Skip(until, func(block []byte, lines int64) error {
 		r.Totals.Read += lines
 		r.Totals.Untouched += lines
-		r.Proof.lines(r.out.bytes, block)
 		r.skipped += int64(len(block))
-		r.lines.add(r.out.lines+1, behind+1, lines)
-		behind += lines
-		return r.out.block(block, lines)
+		err := r.stays(line, offset, lines, block[:len(block)-1], true)
+		line, offset = line+lines, offset+int64(len(block))
+		return err
 	})
 }
 
@@ -238,45 +216,37 @@ func (r *rewrite) keep(rec *session.Record, e *edits) error {
 	mended := rec.Mended || rec.Pos.Part > 0
 	edited := len(e.cuts) > 0 || mended || !bytes.Equal(line, rec.Raw)
 	if rec.Kind != session.Unreadable {
-		if line, err = r.links.Keep(line, r.out.lines+1); err != nil {
+		if line, err = r.numbered(line); err != nil {
 			return err
 		}
 	} else {
 		r.links.Leave(line)
 	}
-	if !edited && bytes.Equal(line, rec.Raw) {
-		return r.untouched(rec)
-	}
-	r.differ(rec.Offset)
 	if edited {
-		err = r.edited(rec, e, line)
-	} else {
-		r.flush() // only its ordinal has changed: all such lines are reported as one range
-		r.lines.add(r.out.lines+1, rec.Pos.Line, 1)
+		if err := r.edited(rec, e, line); err != nil {
+			return err
+		}
+		return r.puts(line, true)
 	}
-	if err != nil {
-		return err
+	r.flush()
+	if !bytes.Equal(line, rec.Raw) { // only its ordinal has changed: all such lines are reported as one range
+		return r.follows(rec.Pos.Line, line, !rec.Open)
 	}
-	r.Proof.touched(r.out.open)
-	return r.write(line, !rec.Open || edited)
+	r.Totals.Untouched++
+	lines := int64(1)
+	if rec.Kind == session.Unreadable { // these may be several lines that were not joined
+		lines += int64(bytes.Count(line, newline))
+	}
+	return r.stays(rec.Pos.Line, rec.Offset, lines, line, !rec.Open)
 }
 
-// untouched writes a record as it is in the session.
-func (r *rewrite) untouched(rec *session.Record) error {
-	r.Totals.Untouched++
-	r.flush()
-	from, more := r.out.lines+1, int64(0)
-	if rec.Kind == session.Unreadable { // these may be several lines that were not joined
-		more = int64(bytes.Count(rec.Raw, newline))
-		r.out.lines += more
+// numbered is the line of a record, as it must stand next in the copy.
+func (r *rewrite) numbered(line []byte) ([]byte, error) {
+	now, err := r.links.Keep(line)
+	if err == nil && !bytes.Equal(now, line) {
+		r.renumbered.add(r.lines + 1)
 	}
-	r.lines.add(from, rec.Pos.Line, 1+more)
-	at := r.out.bytes
-	if r.out.open {
-		at += int64(len(newline))
-	}
-	r.Proof.line(at, rec.Raw, !rec.Open)
-	return r.write(rec.Raw, !rec.Open)
+	return now, err
 }
 
 // edited reports a record that was changed to line, and sets its old bytes aside if some of them are not in it.
@@ -310,27 +280,20 @@ func (r *rewrite) insert(ctx context.Context, rec *session.Record, in insertion,
 	}
 	if !in.content.Numbered {
 		line = r.links.Insert(line)
-	} else if line, err = r.links.Keep(line, r.out.lines+1); err != nil {
+	} else if line, err = r.numbered(line); err != nil {
 		return err
 	}
 	r.Totals.Added++
-	if in.behind {
-		r.differ(rec.Offset + rec.Size)
-	} else {
-		r.differ(rec.Offset)
-	}
 	alone := r.pending == nil
 	c := r.change(rec, []*lint.Finding{in.by})
 	if alone && in.behind {
 		c.Line, c.Offset = rec.Pos.Line+1, rec.Offset+rec.Size
 	}
 	c.After.show(line)
-	r.Proof.touched(r.out.open)
-	return r.write(line, true)
+	return r.puts(line, true)
 }
 
 func (r *rewrite) remove(rec *session.Record, e *edits) error {
-	r.differ(rec.Offset)
 	c := r.change(rec, e.by)
 	c.Before.show(rec.Original)
 	if !e.numbered {
@@ -365,6 +328,3 @@ func (r *rewrite) loses(rec *session.Record, e *edits) bool {
 	}
 	return false
 }
-
-// write puts one line into the copy. terminated is false only for a last line without a newline.
-func (r *rewrite) write(line []byte, terminated bool) error { return r.out.line(line, terminated) }

@@ -9,8 +9,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/hist-cli/hist/internal/agent"
-	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
@@ -31,7 +29,7 @@ type pass struct {
 func (p pass) rewrite(w *job, aside io.Writer) *rewrite {
 	who := w.agent
 	return &rewrite{
-		Plan: p.plan, From: p.src, Agent: who, Target: w.Lint.For[who.Name], Session: p.found.Summary.Header, Aside: aside,
+		Plan: p.plan, From: p.src, Agent: who, Target: w.Lint.For[who.Name], Session: p.found.Summary.Header, output: output{Aside: aside},
 		evidence: &evidenceReader{dec: who.Decoder, src: p.src, enc: p.found.Summary.Encoding},
 	}
 }
@@ -51,10 +49,9 @@ func (w *job) compared() error {
 // settled is the session after the passes so far.
 type settled struct {
 	text    *source.Source
-	lines   lineMap  // maps the text's lines to the session's
+	pieces  pieces   // what the text has of the session
 	changes []change // of all passes, with the lines of the session
 	read    int64    // records
-	header  session.Info
 }
 
 func (s *settled) close() {
@@ -81,7 +78,7 @@ func (w *job) attempt(ctx context.Context, spoolDir string, do func() error) err
 
 // settle repeats lint and repair until nothing is left to mend, and combines the plans of all passes for the report.
 func (w *job) settle(ctx context.Context, spoolDir string) error {
-	s := settled{header: w.found.Summary.Header}
+	s := settled{}
 	p := pass{w.Source, w.found, w.plan}
 	var mended []*lint.Finding
 	for n := 0; p.plan == w.plan || fixable(p.plan) != nil; n++ {
@@ -119,7 +116,7 @@ func (w *job) settle(ctx context.Context, spoolDir string) error {
 		}
 	}
 	for _, f := range p.plan.Rest {
-		f.Pos.Line = s.lines.session(f.Pos.Line)
+		f.Pos.Line = s.pieces.session(f.Pos.Line)
 	}
 	w.plan.Mend, w.plan.Rest, w.passes = mended, append(besideIn(w.plan.Rest, p.plan.Rest), p.plan.Rest...), &s
 	return nil
@@ -179,36 +176,16 @@ func (s *settled) add(ctx context.Context, rw *rewrite, spoolDir string) error {
 		return err
 	}
 	if s.text = text; first {
-		s.lines, s.changes, s.read = rw.lines, rw.Changes, rw.Totals.Read
+		s.pieces, s.changes, s.read = rw.pieces, rw.Changes, rw.Totals.Read
 		return nil
 	}
 	for _, c := range rw.Changes {
-		c.Line = s.lines.session(c.Line)
+		c.Line = s.pieces.session(c.Line)
 		for _, f := range c.By {
-			c.found(f, s.lines.session(f.Pos.Line))
+			c.found(f, s.pieces.session(f.Pos.Line))
 		}
 		s.changes = append(s.changes, c)
 	}
-	s.lines = s.lines.then(rw.lines)
+	s.pieces = s.pieces.then(rw.pieces)
 	return nil
-}
-
-// write writes the text and compares it with the session: which lines are untouched, and what replaces the others. All lines
-// that are not untouched are set aside. The result has what the report needs, but no plan.
-func (s *settled) write(ctx context.Context, who *agent.Agent, src *source.Source, to, aside io.Writer) (*rewrite, error) {
-	slices.SortStableFunc(s.changes, func(a, b change) int { return int(a.Line - b.Line) })
-	c, err := newComparison(ctx, s, who, src, to, aside)
-	if err != nil {
-		return nil, err
-	}
-	defer c.close()
-	for _, run := range s.lines {
-		if err := c.hunk(run.from, run.copied); err != nil {
-			return nil, err
-		}
-		if err := c.same(ctx, run.n); err != nil {
-			return nil, err
-		}
-	}
-	return c.rw, c.end()
 }

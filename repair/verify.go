@@ -17,8 +17,8 @@ var errNothing = fmt.Errorf("%w: nothing would be left of the session", ErrVerif
 
 // verify lints a copy and compares its untouched lines with the session's. It returns what lint found in the copy,
 // and an ErrVerify if a finding is left that the plan's choice would mend, or if a line is not what it was.
-func verify(ctx context.Context, copied io.Reader, proof proof, choice Choice, opts lint.Options) (*lint.Result, error) {
-	h := proof.checker()
+func verify(ctx context.Context, copied io.Reader, made *output, choice Choice, opts lint.Options) (*lint.Result, error) {
+	h := made.checker()
 	if at, ok := copied.(io.ReaderAt); ok {
 		opts.Text = at
 	}

@@ -50,7 +50,7 @@ func (w *job) viewFrom() int64 {
 	if w.plan.Reproject {
 		return 0
 	}
-	return w.rw.moved()
+	return w.made.from
 }
 
 // keepRows saves what the client's database holds of the session in the run's record, if some of it must be cleared: it may be

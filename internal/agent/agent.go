@@ -314,8 +314,8 @@ type Era struct {
 type Links interface {
 	// Steady says that the records to come keep their bytes unless an edit changes them. Then Keep need not see them.
 	Steady() bool
-	// Keep returns the line of a record that stays, as it must stand on the given line of the copy.
-	Keep(line []byte, copyLine int64) ([]byte, error)
+	// Keep returns the line of a record that stays, as it must stand next in the copy.
+	Keep(line []byte) ([]byte, error)
 	// Insert returns the line of a new record.
 	Insert(line []byte) []byte
 	// Remove says that a record leaves its place, or a dead line leaves the session.
@@ -324,9 +324,4 @@ type Links interface {
 	Leave(line []byte)
 	// Renumber numbers everything anew from the next record on. An edit with finding.Renumber asks for it.
 	Renumber()
-	// Changed is how many lines Keep has changed, and which lines of the copy are the first and the last of them.
-	Changed() (count, first, last int64)
-	// Same says whether two lines differ only in what Keep changes. In a repair of several passes, such a line does not count as
-	// edited.
-	Same(was, is []byte) bool
 }

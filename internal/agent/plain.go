@@ -16,7 +16,7 @@ type NoLinks struct{}
 func (NoLinks) Steady() bool { return true }
 
 // Keep leaves the line.
-func (NoLinks) Keep(line []byte, _ int64) ([]byte, error) { return line, nil }
+func (NoLinks) Keep(line []byte) ([]byte, error) { return line, nil }
 
 // Insert leaves the line.
 func (NoLinks) Insert(line []byte) []byte { return line }
@@ -29,12 +29,6 @@ func (NoLinks) Leave([]byte) {}
 
 // Renumber does nothing.
 func (NoLinks) Renumber() {}
-
-// Changed is nothing.
-func (NoLinks) Changed() (count, first, last int64) { return 0, 0, 0 }
-
-// Same is false: no line is changed.
-func (NoLinks) Same(_, _ []byte) bool { return false }
 
 // NoWords are Words that tell nothing: to embed, and to replace what an agent's records do say.
 type NoWords struct{}

@@ -25,8 +25,7 @@ type numberer struct {
 	hidden   int64 // the highest ordinal in them
 	began    bool  // a record with an ordinal has come
 	headless bool  // the first one is no header, and it keeps its ordinal: it may follow those of another file
-	changed  span
-	skips    bool // the client that will resume the session does not count what it can't read
+	skips    bool  // the client that will resume the session does not count what it can't read
 }
 
 // SkipsUnread says whether a client gives no number to a token count with fractions, which it can't read: it shows nothing of a session
@@ -68,22 +67,8 @@ func newNumberer(on bool, first, base int64) *numberer {
 	return &numberer{on: on, base: base, original: first - 1, out: first - 1}
 }
 
-// span is a range of renumbered records.
-type span struct {
-	count       int64
-	first, last int64 // lines in the copy
-}
-
-func (s *span) add(line int64) {
-	if s.count == 0 {
-		s.first = line
-	}
-	s.count++
-	s.last = line
-}
-
 // Keep returns the line of a record that stays, with its new ordinal.
-func (n *numberer) Keep(line []byte, copyLine int64) ([]byte, error) {
+func (n *numberer) Keep(line []byte) ([]byte, error) {
 	if !n.on {
 		return line, nil
 	}
@@ -132,7 +117,6 @@ func (n *numberer) Keep(line []byte, copyLine int64) ([]byte, error) {
 	if n.shift == 0 && good {
 		return line, nil
 	}
-	n.changed.add(copyLine)
 	return setOrdinal(line, number), nil
 }
 
@@ -141,12 +125,6 @@ func (n *numberer) first(line []byte) {
 	if !n.began && n.inserted == 0 {
 		n.headless = !IsHeader(line)
 	}
-}
-
-// Same says whether two lines differ only in their ordinals.
-func (n *numberer) Same(was, is []byte) bool {
-	ordinal, _ := ordinalOf(is)
-	return n.on && len(was) > 0 && bytes.Equal(setOrdinal(was, ordinal.Value), is)
 }
 
 // Steady says whether the records to come keep their ordinals.
@@ -188,8 +166,3 @@ var ordinalKey = []byte(`"ordinal":`)
 
 // Renumber gives out new ordinals from the next record on.
 func (n *numberer) Renumber() { n.renumber = true }
-
-// Changed is how many records got another ordinal, and the first and the last of their lines in the copy.
-func (n *numberer) Changed() (count, first, last int64) {
-	return n.changed.count, n.changed.first, n.changed.last
-}
