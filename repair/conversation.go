@@ -271,9 +271,6 @@ func (w *job) proveRepair(ctx context.Context, text []byte) error {
 	if err := w.weighed(text); err != nil {
 		return err
 	}
-	if err := w.readBefore(ctx); err != nil || w.read.unread {
-		return err
-	}
 	after, err := w.readBriefly(ctx, text, w.copyOptions().Name.Base)
 	if err != nil {
 		return err

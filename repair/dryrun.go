@@ -41,40 +41,35 @@ func (w *job) dryRun(ctx context.Context) (*Report, error) {
 	return w.report(nil), nil
 }
 
-// try makes the copy and looks at it, and keeps nothing.
+// try makes the copy, which is linted meanwhile, and keeps nothing of it.
 func (w *job) try(ctx context.Context) error {
-	pipe, done := w.verifyAhead(ctx)
-	var text bytes.Buffer
-	to := io.Writer(pipe)
 	if w.op == nil {
 		if err := w.readBefore(ctx); err != nil {
 			return err
 		}
 	}
+	opts := w.copyOptions()
+	pr, pipe := io.Pipe()
+	var text bytes.Buffer
+	to := io.Writer(pipe)
 	if w.op != nil || !w.read.unread {
 		to = io.MultiWriter(pipe, &text)
 	}
-	err := w.fill(ctx, to, nil)
-	pipe.CloseWithError(err)
-	res := <-done
-	if err != nil {
+	filled := make(chan error, 1)
+	go func() {
+		err := w.fill(ctx, to, nil)
+		pipe.CloseWithError(err)
+		filled <- err
+	}()
+	copied, err := lint.Session(ctx, pr, opts)
+	pr.CloseWithError(err)
+	if err := <-filled; err != nil {
 		return err
 	}
-	if res.err != nil || w.plan.Empty() {
-		w.copied = res.result
-		return res.err
-	}
-	w.copied = res.result
-	if err := nothingLeft(w.copied, w.Choice); err != nil {
+	if w.copied = copied; err != nil || w.plan.Empty() {
 		return err
 	}
-	if w.op != nil {
-		return w.prove(ctx, text.Bytes())
-	}
-	if err := w.compared(); err != nil || w.unreadable(&w.copied.Summary) {
-		return err
-	}
-	return w.proveRepair(ctx, text.Bytes())
+	return w.accept(ctx, func() ([]byte, error) { return text.Bytes(), nil })
 }
 
 // effectiveMode is the mode, or the one that a dry run tries.
@@ -83,23 +78,6 @@ func (w *job) effectiveMode() Mode {
 		return w.Instead
 	}
 	return w.Mode
-}
-
-type linted struct {
-	result *lint.Result
-	err    error
-}
-
-// verifyAhead lints what is written to the pipe, so that a dry run can tell what the copy would be without a file.
-func (w *job) verifyAhead(ctx context.Context) (*io.PipeWriter, <-chan linted) {
-	pr, pw := io.Pipe()
-	done := make(chan linted, 1)
-	go func() {
-		res, err := lint.Session(ctx, pr, w.copyOptions())
-		pr.CloseWithError(err)
-		done <- linted{res, err}
-	}()
-	return pw, done
 }
 
 // stream spools the copy, verifies it and only then writes to the stream.

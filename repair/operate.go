@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -193,30 +192,6 @@ func (w *job) prove(ctx context.Context, text []byte) error {
 		return fmt.Errorf("%w: compared with the other copy, %w", ErrVerify, err)
 	}
 	return nil
-}
-
-// proveFile is prove for a copy that was written.
-func (w *job) proveFile(ctx context.Context, path string, compressed bool) error {
-	if w.op == nil {
-		if w.unreadable(&w.copied.Summary) {
-			return nil
-		}
-		if err := w.readBefore(ctx); err != nil || w.read.unread {
-			return err
-		}
-	}
-	makeRoom(&w.copied.Summary)
-	text, err := os.ReadFile(path)
-	if err == nil && compressed {
-		text, err = unpacked(text)
-	}
-	if err != nil {
-		return err
-	}
-	if w.op == nil {
-		return w.proveRepair(ctx, text)
-	}
-	return w.prove(ctx, text)
 }
 
 func unpacked(data []byte) ([]byte, error) {

@@ -135,7 +135,7 @@ func TestProof(t *testing.T) {
 			}
 		}
 		changed := bytes.Replace(copied.Bytes(), []byte(`"b"`), []byte(`"B"`), 1)
-		if _, err := verify(context.Background(), bytes.NewReader(changed), &o, Choice{}, lint.Options{Agent: "codex"}); !errors.Is(err, ErrVerify) {
+		if _, err := readBack(context.Background(), bytes.NewReader(changed), &o, lint.Options{Agent: "codex"}); !errors.Is(err, ErrVerify) {
 			t.Errorf("%s: verified although a line is another: %v", name, err)
 		}
 	}

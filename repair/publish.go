@@ -91,13 +91,18 @@ func (w *job) verify(ctx context.Context, path string, compressed bool) error {
 		defer d.Close()
 		r = d
 	}
-	if w.copied, err = verify(ctx, r, w.made, w.Choice, w.copyOptions()); err != nil {
+	if w.copied, err = readBack(ctx, r, w.made, w.copyOptions()); err != nil {
 		return err
 	}
-	if err := w.compared(); err != nil {
-		return err
-	}
-	if err := w.proveFile(ctx, path, compressed); err != nil {
+	err = w.accept(ctx, func() ([]byte, error) {
+		makeRoom(&w.copied.Summary)
+		text, err := os.ReadFile(path)
+		if err == nil && compressed {
+			text, err = unpacked(text)
+		}
+		return text, err
+	})
+	if err != nil {
 		return err
 	}
 	return w.Source.Changed()

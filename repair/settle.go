@@ -40,7 +40,7 @@ var errInherits = fmt.Errorf("%w: what it inherits was not compared with the ses
 
 // compared returns errInherits if what the copy inherits has not been compared yet.
 func (w *job) compared() error {
-	if w.op == nil && w.passes == nil && w.Home != "" && w.copied.Summary.Header.BaseThread != "" {
+	if w.passes == nil && w.Home != "" && w.copied.Summary.Header.BaseThread != "" {
 		return errInherits
 	}
 	return nil
@@ -78,7 +78,7 @@ func (w *job) attempt(ctx context.Context, spoolDir string, do func() error) err
 
 // settle repeats lint and repair until nothing is left to mend, and combines the plans of all passes for the report.
 func (w *job) settle(ctx context.Context, spoolDir string) error {
-	s := settled{}
+	var s settled
 	p := pass{w.Source, w.found, w.plan}
 	var mended []*lint.Finding
 	for n := 0; p.plan == w.plan || fixable(p.plan) != nil; n++ {

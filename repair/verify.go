@@ -15,9 +15,9 @@ var ErrVerify = errors.New("the repaired copy failed its check")
 // errNothing is the ErrVerify of a copy without a record.
 var errNothing = fmt.Errorf("%w: nothing would be left of the session", ErrVerify)
 
-// verify lints a copy and compares its untouched lines with the session's. It returns what lint found in the copy,
-// and an ErrVerify if a finding is left that the plan's choice would mend, or if a line is not what it was.
-func verify(ctx context.Context, copied io.Reader, made *output, choice Choice, opts lint.Options) (*lint.Result, error) {
+// readBack lints a copy and compares its untouched lines with the session's. It returns what lint found in the copy, and an ErrVerify if
+// a line is not what it was.
+func readBack(ctx context.Context, copied io.Reader, made *output, opts lint.Options) (*lint.Result, error) {
 	h := made.checker()
 	if at, ok := copied.(io.ReaderAt); ok {
 		opts.Text = at
@@ -32,9 +32,6 @@ func verify(ctx context.Context, copied io.Reader, made *output, choice Choice, 
 	if !h.same() {
 		return nil, fmt.Errorf("%w: a line that no edit touched has changed", ErrVerify)
 	}
-	if err := nothingLeft(res, choice); err != nil {
-		return nil, err
-	}
 	return res, nil
 }
 
@@ -48,6 +45,29 @@ func nothingLeft(copied *lint.Result, choice Choice) error {
 		return &unsettledError{f}
 	}
 	return nil
+}
+
+// accept returns an ErrVerify if a copy that was linted has something left to mend, or if its client would send something else of it than
+// was promised. text gives the whole copy; it is only asked for where that can be read.
+func (w *job) accept(ctx context.Context, text func() ([]byte, error)) error {
+	if err := nothingLeft(w.copied, w.Choice); err != nil {
+		return err
+	}
+	prove := w.prove
+	if w.op == nil {
+		if err := w.compared(); err != nil || w.unreadable(&w.copied.Summary) {
+			return err
+		}
+		if err := w.readBefore(ctx); err != nil || w.read.unread {
+			return err
+		}
+		prove = w.proveRepair
+	}
+	copied, err := text()
+	if err != nil {
+		return err
+	}
+	return prove(ctx, copied)
 }
 
 // fixable is a finding that a plan would mend in the text, nil if there is none.
