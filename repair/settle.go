@@ -77,13 +77,17 @@ func (w *job) attempt(ctx context.Context, spoolDir string, do func() error) err
 }
 
 // settle repeats lint and repair until nothing is left to mend, and combines the plans of all passes for the report.
-func (w *job) settle(ctx context.Context, spoolDir string) error {
+func (w *job) settle(ctx context.Context, spoolDir string) (err error) {
 	var s settled
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
 	p := pass{w.Source, w.found, w.plan}
 	var mended []*lint.Finding
 	for n := 0; p.plan == w.plan || fixable(p.plan) != nil; n++ {
 		if n == maxPasses {
-			s.close()
 			return &unsettledError{fixable(p.plan)}
 		}
 		if err := s.add(ctx, p.rewrite(w, nil), spoolDir); err != nil {
@@ -92,18 +96,15 @@ func (w *job) settle(ctx context.Context, spoolDir string) error {
 		mended = appendMended(mended, p.plan.Mend)
 		found, err := w.lintOf(ctx, s.text)
 		if err != nil {
-			s.close()
 			return err
 		}
 		if found.Summary.Records == 0 {
-			s.close()
 			return errNothing
 		}
 		p = pass{s.text, found, choose(found.Findings, w.Choice)}
 		found.Findings = nil // the plan has its own
-		if fixable(p.plan) == nil {
+		if fixable(p.plan) == nil && w.Home != "" {
 			if err := w.lintWithoutHome(ctx, &p); err != nil {
-				s.close()
 				return err
 			}
 		}
@@ -145,7 +146,7 @@ func appendMended(list, mend []*lint.Finding) []*lint.Finding {
 	return list
 }
 
-// lintWithoutHome checks that a text has nothing left to mend for somebody without the home, either: records that the home
+// lintWithoutHome checks that a text of a home has nothing left to mend for somebody without that, either: records that the home
 // keeps, and that this repair does not restore, may hide damage. If there is something, p becomes the pass that mends it.
 func (w *job) lintWithoutHome(ctx context.Context, p *pass) error {
 	opts := w.lintOptions()
