@@ -209,26 +209,26 @@ func TestPieces(t *testing.T) {
 					fallthrough
 				default:
 					out++
-					m.add(piece{copied: out, from: from, n: 1})
+					m.add(piece{copied: out, from: from, n: 1, tied: rng.Intn(3) == 0})
 				}
 			}
 			return m, out
 		}
 		one, lines := pass(40)
 		two, _ := pass(lines)
-		at := func(m pieces) map[int64]int64 {
-			all := map[int64]int64{}
-			for _, r := range m {
-				for i := range r.n {
-					all[r.copied+i] = r.from + i
+		at := func(m pieces) map[int64]piece {
+			all := map[int64]piece{}
+			for _, p := range m {
+				for i := range p.n {
+					all[p.copied+i] = piece{from: p.from + i, tied: p.tied}
 				}
 			}
 			return all
 		}
-		want, first := map[int64]int64{}, at(one)
-		for copied, from := range at(two) {
-			if was, ok := first[from]; ok {
-				want[copied] = was
+		want, first := map[int64]piece{}, at(one)
+		for copied, p := range at(two) {
+			if was, ok := first[p.from]; ok {
+				want[copied] = piece{from: was.from, tied: was.tied || p.tied}
 			}
 		}
 		if got := at(one.then(two)); !maps.Equal(got, want) {

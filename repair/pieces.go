@@ -19,7 +19,7 @@ type pieces []piece
 func (m *pieces) add(p piece) {
 	if k := len(*m); k > 0 {
 		last := &(*m)[k-1]
-		if last.tied == p.tied && last.copied+last.n == p.copied && last.from+last.n == p.from && last.at+last.size == p.at {
+		if last.tied == p.tied && last.copied+last.n == p.copied && last.from+last.n == p.from {
 			last.n += p.n
 			last.size += p.size
 			return

@@ -120,6 +120,20 @@ func TestProof(t *testing.T) {
 		if err != nil || o.from != 13 || int(o.bytes) != copied.Len() || o.lines != 4 {
 			t.Errorf("%s: %+v, %v", name, o, err)
 		}
+		var same output
+		same.Differs = func(sum *source.Sum, size int64) {
+			if tee && (size != 12 || sum.Hex() != hexSum([]byte(`{"type":"a"}`))) || !tee && size != 0 {
+				t.Errorf("%s: %d bytes in common", name, size)
+			}
+			same.Differs = nil
+		}
+		if w = io.Discard; tee {
+			w = source.NewTee(w)
+		}
+		same.begin(w)
+		if err := errors.Join(same.stays(1, 0, 1, []byte(`{"type":"a"}`), false), same.finish()); err != nil || same.from != 12 || same.Differs != nil {
+			t.Errorf("%s: %+v, %v", name, same, err)
+		}
 		if want := hexSum([]byte(text + "\n")); o.Proof != want {
 			t.Errorf("%s: hash %s, want %s", name, o.Proof, want)
 		}
