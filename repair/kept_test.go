@@ -237,18 +237,18 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestTied: of two texts side by side, a line that no pass has touched must be the same in both; a tied one may differ.
+// TestTied: of two texts side by side, a line that no pass has touched must be the same in both; a tied one may differ. A newline that the
+// session lacks at its end is not one of its bytes.
 func TestTied(t *testing.T) {
-	was, err := source.Stdin(strings.NewReader("a\nb\nc\n"), "")
-	if err != nil {
-		t.Fatal(err)
+	side := func(text string) *source.Source {
+		s, err := source.Stdin(strings.NewReader(text), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		return s
 	}
-	defer was.Close()
-	is, err := source.Stdin(strings.NewReader("a\nB\nc\n"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer is.Close()
+	was, is := side("a\nb\nc"), side("a\nB\nc\n")
 	s := settled{text: is, pieces: pieces{{copied: 1, from: 1, n: 3}}}
 	if _, err := s.write(t.Context(), was, io.Discard, nil); !errors.Is(err, ErrVerify) || !strings.Contains(err.Error(), "line 2") {
 		t.Error(err)
@@ -257,5 +257,11 @@ func TestTied(t *testing.T) {
 	made, err := s.write(t.Context(), was, io.Discard, nil)
 	if err != nil || made.renumbered != (span{1, 2, 2}) || made.Totals.Untouched != 2 || made.from != 2 {
 		t.Errorf("%+v, %v", made, err)
+	}
+	s = settled{text: side("a\nb\nc\n"), pieces: pieces{{copied: 1, from: 1, n: 3}}}
+	var copied bytes.Buffer
+	made, err = s.write(t.Context(), was, &copied, nil)
+	if err != nil || copied.String() != "a\nb\nc\n" || made.from != 5 || made.Totals.Untouched != 3 {
+		t.Errorf("%q, %+v, %v", copied.Bytes(), made, err)
 	}
 }
