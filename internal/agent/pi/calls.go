@@ -340,7 +340,7 @@ func (c *checker) rebuilt(results []int, ids map[string]int) *found {
 
 // inPlace hangs a result behind its call and the results that follow that, where the chain has it too late.
 func (c *checker) inPlace(r, answer int) *found {
-	f := c.find(r, ruleOutOfPlace, finding.Exact, "a result stands behind a later answer: the client makes up another for its call, and the API refuses both at every prompt")
+	f := c.find(r, ruleOutOfPlace, finding.Exact, "a result does not stand behind its call, for which the client makes up another: the API refuses both at every prompt")
 	last := answer
 	for next := c.now.next[last]; next >= 0 && c.facts[next].role == "toolResult"; next = c.now.next[last] {
 		last = next
@@ -385,6 +385,47 @@ func (c *checker) unanswered() (list []*found) {
 		}
 	}
 	return list
+}
+
+// unsummed finds the newest compaction, if it keeps answers from the model and tells nothing of them, with those before it of which that is true,
+// too. An answer that says only that there is nothing to do is none.
+func (c *checker) unsummed() []*found {
+	var all []int
+	for _, i := range slices.Backward(c.now.chain) {
+		if c.facts[i].kind == "compaction" {
+			if c.facts[i].summed {
+				break
+			}
+			all = append(all, i)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	f := c.find(all[0], ruleNoSummary, finding.SetAside, "a compaction without a summary: the model is told nothing of what it summed up; what stands before it is still in the file")
+	f.Impact = finding.Loses
+	parents := map[string]string{} // of those that go, by their ids: the record above that stays
+	for _, i := range slices.Backward(all) {
+		up := c.facts[i].up
+		if above, goes := parents[up]; goes {
+			up = above
+		}
+		parents[c.facts[i].id] = up
+		f.changes = append(f.changes, change{at: i, place: away})
+		for _, k := range c.children()[c.facts[i].id] {
+			if !slices.Contains(all, k) {
+				f.hang(k, up)
+			}
+		}
+	}
+	then := c.with(f.changes).read(c.traits)
+	if !slices.ContainsFunc(then.sent, func(i int) bool {
+		f := &c.facts[i]
+		return f.role == "assistant" && !f.dropped && !f.idle && !c.now.goes[i]
+	}) {
+		return nil
+	}
+	return []*found{f}
 }
 
 // kept finds a compaction that does not name the first record that it keeps: none of them is sent then.

@@ -89,7 +89,7 @@ func breaks(line []byte) bool {
 
 // stages are what is looked for behind the header, each in what is left once what was found before is mended.
 var stages = []func(*checker) []*found{
-	(*checker).foreign, (*checker).ids, (*checker).copies, (*checker).links, (*checker).strayed, (*checker).end, (*checker).kept, (*checker).content, (*checker).pairs, (*checker).unanswered,
+	(*checker).foreign, (*checker).ids, (*checker).copies, (*checker).links, (*checker).strayed, (*checker).end, (*checker).unsummed, (*checker).kept, (*checker).content, (*checker).pairs, (*checker).unanswered,
 }
 
 // End judges the session.

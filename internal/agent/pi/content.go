@@ -2,6 +2,7 @@ package pi
 
 import (
 	"hash/maphash"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -109,9 +110,7 @@ func (f *fact) read(rec *session.Record) {
 		for _, name := range append(r.Get("details.readFiles").Array(), r.Get("details.modifiedFiles").Array()...) {
 			f.files = append(f.files, name.String())
 		}
-		if summary == "" {
-			f.flaw(ruleNoSummary, hides, finding.SetAside, "a compaction without its summary: the model is told nothing of what it summed up; what stands before it is still in the file")
-		}
+		f.summed = !saysNothing.MatchString(summary)
 	case "context_edit":
 		switch v := r.Get("replacement"); {
 		case !v.Exists():
@@ -121,6 +120,9 @@ func (f *fact) read(rec *session.Record) {
 		}
 	}
 }
+
+// saysNothing are summaries that tell nothing: there is none, or OpenClaw could not make one, found nothing to sum up, and says so.
+var saysNothing = regexp.MustCompile(`^\s*$|^[^\n]*Summary unavailable|^(?:\s*(?:##[^\n]*|No prior history\.|None(?: captured)?\.)(?:\n|$))+\s*$`)
 
 // message looks into a message.
 func (f *fact) message(m gjson.Result) {
@@ -143,6 +145,7 @@ func (f *fact) message(m gjson.Result) {
 		api := m.Get("api").String()
 		f.plainIDs, f.google = api == "anthropic-messages", strings.HasPrefix(api, "google-")
 		f.content(m, content)
+		f.idle = len(f.calls) == 0 && (strings.Contains(content.Raw, `"HEARTBEAT_OK"`) || strings.Contains(content.Raw, `"NO_REPLY"`))
 	case "toolResult":
 		f.answers, f.tool, f.spare = m.Get("toolCallId").Str, m.Get("toolName").String(), slotIn(m, "toolCallId")
 		f.gave = maphash.String(seed, content.Raw)

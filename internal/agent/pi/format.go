@@ -208,7 +208,9 @@ type fact struct {
 	gave       uint64 // and what it gave, by its hash
 	target     string // of a compaction: the first record that it keeps; files are those that it has summed up
 	files      []string
-	split      bool // of a compaction: its summary says that it ends within a turn
+	split      bool // of a compaction: its summary says that it ends within a turn; summed, that it tells anything
+	summed     bool
+	idle       bool // an answer that says only that there is nothing to do
 	spare      slot // of a result: the id of its call; of an answer: why it ended; of a compaction: the first record that it keeps; of a header: its version
 	plainIDs   bool // an API was asked that takes only plain ids of calls; google: one that wants the name of the tool with a result
 	google     bool
