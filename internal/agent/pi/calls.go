@@ -36,7 +36,7 @@ func (c *checker) groups() (list []*group) {
 				now.next = i
 			}
 			begin(i)
-		case f.says > 0 && !f.dropped && now.next < 0:
+		case f.says > 0 && !f.dropped && now.next < 0 && !c.now.skips(f):
 			now.next = i
 		}
 	}

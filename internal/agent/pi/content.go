@@ -144,6 +144,10 @@ func (f *fact) message(m gjson.Result) {
 		}
 		api := m.Get("api").String()
 		f.plainIDs, f.google = api == "anthropic-messages", strings.HasPrefix(api, "google-")
+		if api == "openai-responses" || api == "openclaw-transcript" {
+			f.mirror = m.Get("provider").String() == "openclaw"
+			f.openClaw = f.mirror
+		}
 		f.content(m, content)
 		f.idle = len(f.calls) == 0 && (strings.Contains(content.Raw, `"HEARTBEAT_OK"`) || strings.Contains(content.Raw, `"NO_REPLY"`))
 	case "toolResult":

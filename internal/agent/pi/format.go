@@ -223,6 +223,7 @@ type fact struct {
 	broken     bool   // of such a record: as it stands, every prompt ends with an error
 	gone       bool   // set aside
 	openClaw   bool   // OpenClaw wrote it
+	mirror     bool   // OpenClaw's note of what it has sent to a chat: it looks like an answer, but no model gave it
 	noTool     bool   // a result: there is no tool of its name
 	madeUp     bool   // a result: OpenClaw made it up
 	made       []byte // of a record that a repair adds: its line

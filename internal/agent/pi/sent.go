@@ -92,7 +92,7 @@ func readSent(text []byte, _ agent.ReadAt, version string) (*session.Sent, error
 	w := &writer{sent: s, traits: t, message: -1, joins: r.asked.plainIDs, openAt: map[string][]int{}}
 	for _, i := range r.sent {
 		sent[i] = true
-		if !r.uncalled[i] {
+		if !r.uncalled[i] && !r.skips(&v.facts[i]) {
 			w.record(&v.facts[i], lines[i], turns[i])
 		}
 	}

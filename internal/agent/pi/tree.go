@@ -184,7 +184,12 @@ type reading struct {
 	// about calls of one id says that the API does not take them any more: the user has changed to another.
 	taken map[int]bool
 	asked *fact // the newest answer, which says which API is asked
+	// mirrors says that OpenClaw sends its notes of what a chat was sent, too: a request was refused because a result had lost its call to one.
+	mirrors bool
 }
+
+// skips says whether OpenClaw leaves a record out.
+func (r *reading) skips(f *fact) bool { return f.mirror && !r.mirrors }
 
 // why a result is refused.
 type why uint8
@@ -269,6 +274,8 @@ func (r *reading) judge(v *view, t traits) {
 				p.called[c.id] = dropped
 			}
 			continue
+		case r.skips(f):
+			continue
 		case f.says > 0 && f.kind != "compaction":
 			p.message(at, i)
 		}
@@ -304,6 +311,7 @@ func (r *reading) newPaired(v *view) *paired {
 		}
 		p.twins = p.twins || v.facts[i].twins && at > p.answered
 	}
+	r.mirrors = p.failed > p.answered
 	return p
 }
 
@@ -363,7 +371,7 @@ func (p *paired) message(at, i int) {
 // newest is the place of the newest answer that is sent; -1 if there is none.
 func (r *reading) newest(v *view) int {
 	for at, i := range slices.Backward(r.sent) {
-		if f := &v.facts[i]; f.role == "assistant" && !f.dropped {
+		if f := &v.facts[i]; f.role == "assistant" && !f.dropped && !f.mirror {
 			return at
 		}
 	}
