@@ -154,7 +154,8 @@ func (f *fact) message(m gjson.Result) {
 		f.answers, f.tool, f.spare = m.Get("toolCallId").Str, m.Get("toolName").String(), slotIn(m, "toolCallId")
 		f.gave = maphash.String(seed, content.Raw)
 		words := content.Get("0.text").String()
-		f.noTool, f.madeUp = words == "Tool "+f.tool+" not found", strings.HasPrefix(words, "[") && strings.Contains(words, "missing tool result in session history")
+		f.noTool = words == "Tool "+f.tool+" not found" || strings.HasPrefix(words, "Validation failed for tool ")
+		f.madeUp = strings.HasPrefix(words, "[") && strings.Contains(words, "missing tool result in session history")
 		if f.tool == "" {
 			at := slotIn(m, "toolName")
 			f.toolAt = &at

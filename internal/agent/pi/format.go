@@ -224,7 +224,7 @@ type fact struct {
 	gone       bool   // set aside
 	openClaw   bool   // OpenClaw wrote it
 	mirror     bool   // OpenClaw's note of what it has sent to a chat: it looks like an answer, but no model gave it
-	noTool     bool   // a result: there is no tool of its name
+	noTool     bool   // a result: there is no tool of its name, or it does not take what the call gave it
 	madeUp     bool   // a result: OpenClaw made it up
 	made       []byte // of a record that a repair adds: its line
 	behind     int    // the index of the record that it is added behind; -1: in front of all

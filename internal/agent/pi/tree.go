@@ -328,7 +328,7 @@ func (p *paired) result(at, i int) bool {
 	case w == 0:
 		w = late
 	}
-	// OpenClaw takes calls of tools that there are not out of what the model said, with all of an answer that held nothing else, leaves their
+	// OpenClaw takes calls that no tool can take out of what the model said, with all of an answer that held nothing else, leaves their
 	// results in the file, and goes on behind them: published sessions have many answers there. It makes up results for answers that were
 	// stopped, too. Some of its versions send those: then the API refuses each request behind them, and says why.
 	if p.openClaw && w != 0 && (w == noCall && f.noTool && f.answers != "" && !p.tools[f.tool] || f.madeUp && (at < p.answered || at > p.failed)) {
