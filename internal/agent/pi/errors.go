@@ -30,6 +30,17 @@ var meanings = []agent.Meaning{
 		Words: "session file locked", Same: agent.Later, Verdict: agent.InUse,
 		Text: "OpenClaw waits for another process that writes to the session, or for one that ended and left its lock", Step: "the error names the process and the lock: if it does not run any more, delete the lock, then go on",
 	},
+	{
+		Words: "no real conversation messages", Same: agent.Now, Verdict: agent.Resumable,
+		Text: "OpenClaw found nothing in the session that it could sum up; what a model said through another client, such as Claude Code, stands in a file of that one's",
+		Step: "hist lint SESSION says whether the session has lost anything; then go on without a compaction",
+	},
+	{Words: "nothing to compact", Same: agent.Now, Verdict: agent.Resumable, Text: summedMeaning, Step: summedStep},
+	{Words: "already compacted", Same: agent.Now, Verdict: agent.Resumable, Text: summedMeaning, Step: summedStep},
+	{
+		Words: "cannot continue from message role: assistant", Same: agent.Now, Verdict: agent.Resumable,
+		Text: "the session ends with an answer, and the client was to go on without a prompt", Step: "resume the session with a new prompt",
+	},
 	{Words: "flatmap is not a function", Rule: "bad-shape", Same: agent.AfterRepair, Verdict: agent.Repairable, Text: shapeMeaning, Step: shapeStep},
 	{Words: "filter is not a function", Rule: "bad-shape", Same: agent.AfterRepair, Verdict: agent.Repairable, Text: shapeMeaning, Step: shapeStep},
 	{Words: "reading 'totaltokens'", Rule: "bad-shape", Same: agent.AfterRepair, Verdict: agent.Repairable, Text: shapeMeaning, Step: shapeStep},
@@ -38,6 +49,9 @@ var meanings = []agent.Meaning{
 const (
 	shapeMeaning = "a record has another shape than the client reads; every prompt ends so, and each adds a failed answer"
 	shapeStep    = "hist repair SESSION, then resume"
+
+	summedMeaning = "nothing was said since the newest compaction, or too little to sum up; the session is not at fault"
+	summedStep    = "resume the session with a new prompt; if that is refused as too long: hist slim SESSION takes out what is large"
 )
 
 // explain says what an error's text means; nil if it is not known.
