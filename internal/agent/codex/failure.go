@@ -7,12 +7,13 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// classes are the client's names for errors (codex_error_info up to 0.169).
+// classes are the client's names for errors (codex_error_info up to 0.169, and what public reports show of later ones).
 var classes = map[string]session.Class{
 	"server_overloaded": session.Transient, "internal_server_error": session.Transient, "response_stream_disconnected": session.Transient,
 	"response_too_many_failed_attempts": session.Transient, "http_connection_failed": session.Transient, "response_stream_connection_failed": session.Transient,
 	"context_window_exceeded": session.Limit, "session_budget_exceeded": session.Limit, "usage_limit_exceeded": session.Limit,
 	"unauthorized": session.Auth, "bad_request": session.BadRequest, "cyber_policy": session.BadRequest,
+	"misalignment_policy_violation": session.BadRequest, "rate_limit_exceeded": session.Transient,
 }
 
 // waysOf are the classes of what helps against an error, by api.Refusal.Mend; any other that lasts is a refusal of what was sent.
