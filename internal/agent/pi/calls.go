@@ -50,18 +50,22 @@ func (c *checker) strayed() (list []*found) {
 		answer int
 		call   string
 	}
-	asks, of := map[asking]bool{}, map[string]int{} // of: by record, the answer that it belongs to
-	answer, last, next := -1, -1, -1                // next: what went on behind the answer
-	for _, i := range c.inOrder() {
+	order, above := c.inOrder(), c.answersAbove()
+	asks := map[asking]bool{}
+	for _, i := range order {
+		for _, one := range c.facts[i].calls {
+			asks[asking{i, one.id}] = true
+		}
+	}
+	answer, last, next := -1, -1, -1 // next: what went on behind the answer
+	for _, i := range order {
 		f := &c.facts[i]
-		above, below := of[f.up]
-		switch {
+		switch above := above(i); {
 		case f.role == "assistant":
 			answer, last, next = i, i, -1
-			for _, one := range f.calls {
-				asks[asking{i, one.id}] = true
-			}
-		case f.role == "toolResult" && answer >= 0 && f.answers != "" && asks[asking{answer, f.answers}] && !(below && asks[asking{above, f.answers}]):
+		case above == answer:
+			last = i
+		case f.role == "toolResult" && answer >= 0 && f.answers != "" && asks[asking{answer, f.answers}] && !asks[asking{above, f.answers}]:
 			one := c.find(i, ruleOutOfPlace, finding.Exact, "a result hangs on another record than the answer with its call, right behind which it stands: the client sends what is above that instead")
 			one.hang(i, c.facts[last].id)
 			beside := c.children()[c.facts[last].id]
@@ -73,18 +77,37 @@ func (c *checker) strayed() (list []*found) {
 			}
 			list = append(list, one)
 			last = i
-		case below && above == answer:
-			last = i
 		case f.role != "":
 			answer = -1
 		}
-		if answer >= 0 && last == i {
-			of[f.id] = answer
-		} else if below && f.role == "toolResult" {
-			of[f.id] = above
-		}
 	}
 	return list
+}
+
+// answersAbove finds the answer that a record belongs to: the one above it with nothing but results and bookkeeping between; -1 if there is none.
+func (c *checker) answersAbove() func(i int) int {
+	ids, known := c.byID(), map[int]int{}
+	return func(i int) int {
+		answer, way := -1, []int{}
+		for ok := true; ok; i, ok = ids[c.facts[i].up] {
+			if at, seen := known[i]; seen {
+				answer = at
+				break
+			}
+			known[i] = -1 // to which a circle leads
+			way = append(way, i)
+			if role := c.facts[i].role; role == "assistant" {
+				answer = i
+			} else if role == "toolResult" || role == "" {
+				continue
+			}
+			break
+		}
+		for _, k := range way {
+			known[k] = answer
+		}
+		return answer
+	}
 }
 
 // pairing gives calls and results to each other.

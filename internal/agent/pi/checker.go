@@ -24,12 +24,13 @@ type checker struct {
 	file   []fact           // as they stand in the file; nil as long as nothing is changed
 	kids   map[string][]int // see children
 	dead   []remains
-	old    bool           // of version 1: records have no ids, and each hangs on the one before it
-	voice  string         // the members of an answer that say who gave it
-	is     *reading       // as the client reads the file
-	now    *reading       // as it would with the changes that were chosen so far
-	lost   map[string]int // by an id that no record has: the first record that names it as its parent
-	broken map[int]bool   // records whose chain was broken, and was mended
+	old    bool             // of version 1: records have no ids, and each hangs on the one before it
+	voice  string           // the members of an answer that say who gave it
+	is     *reading         // as the client reads the file
+	now    *reading         // as it would with the changes that were chosen so far
+	lost   map[string]int   // by an id that no record has: the first record that names it as its parent
+	twins  map[string][]int // by the id of records, those that have it
+	broken map[int]bool     // records whose chain was broken, and was mended
 	beside *beside
 	owners map[int]*found // by record: the finding that has changed it last
 	all    []*found
@@ -66,8 +67,12 @@ func (c *checker) Record(rec *session.Record) {
 		f = factOf(rec)
 	}
 	f.ref.Set(rec)
-	f.mended = rec.Mended || rec.Pos.Part > 0
-	f.broken = rec.Mended && breaks(rec.Original)
+	if rec.Mended || rec.Pos.Part > 0 {
+		f.was = c.asWritten(rec.Original)
+		if f.unread = f.was == nil; !f.unread && f.was.like(f) {
+			f.was = nil
+		}
+	}
 	if f.header() && c.headerAt() < 0 {
 		c.run.SetHeader(about(rec.Raw).Info, rec.Pos)
 	}
@@ -81,10 +86,18 @@ func (c *checker) Record(rec *session.Record) {
 	}
 }
 
-// breaks says whether the client reads a line, and then fails at it.
-func breaks(line []byte) bool {
-	line = bytes.ToValidUTF8(line, []byte("\ufffd")) // as Node.js reads it
-	return jsonl.Valid(line) && slices.ContainsFunc(factOfLine(line).flaws, func(f flaw) bool { return f.harm == fails })
+// asWritten is what the client reads of a line as it stands; nil if it reads no record of it.
+func (c *checker) asWritten(line []byte) *fact {
+	if c.traits.ReadsBOM {
+		line = bytes.TrimPrefix(line, []byte("\ufeff"))
+	}
+	if bytes.IndexByte(line, '\n') >= 0 { // a record on several lines, of which it reads each by itself
+		return nil
+	}
+	scanner := jsonl.NewScanner(shape)
+	defer scanner.Done()
+	f, _ := readLine(scanner, &session.Record{Raw: line, Spans: make([]jsonl.Span, fields)})
+	return f
 }
 
 // stages are what is looked for behind the header, each in what is left once what was found before is mended.
@@ -101,7 +114,6 @@ func (c *checker) End() {
 	c.number()
 	c.era()
 	c.strangers()
-	c.unread()
 	c.is = c.asIs()
 	c.now = c.read(c.traits)
 	if !c.run.Options().Live {
@@ -156,12 +168,17 @@ func (c *checker) empty() {
 	})
 }
 
-// asIs is what the client makes of the file: of lines that are no record as they stand it reads nothing.
+// asIs is what the client makes of the file, line by line as they stand.
 func (c *checker) asIs() *reading {
 	v := &view{facts: slices.Clone(c.facts), own: c.own, head: -1, last: -1}
 	for i := range v.facts {
-		v.facts[i].gone = v.facts[i].mended
+		if f := &v.facts[i]; f.was != nil {
+			*f = *f.was
+		} else {
+			f.gone = f.unread
+		}
 	}
+	v.number()
 	return v.read(c.traits)
 }
 
@@ -182,18 +199,19 @@ func (c *checker) choose(list []*found) {
 				f.Impact = max(f.Impact, finding.Loses)
 			}
 		}
-		if r := &c.facts[f.at]; r.mended && !r.broken && f.Impact > finding.Loses {
+		if r := &c.facts[f.at]; r.unread && f.Impact > finding.Loses && !(r.header() || f.Rule == ruleLostHeader) {
 			f.Impact, f.Message = finding.Loses, "in what is left of a line that the client drops: "+f.Message
 		}
 		if f.chosen = c.mends(&f.Finding); !f.chosen {
 			continue
 		}
-		chosen = append(chosen, f.changes...)
+		f.changes = c.ofCopies(f)
 		for _, ch := range f.changes {
 			if ch.do != nil {
 				c.owners[ch.at] = f
 			}
 		}
+		chosen = append(chosen, f.changes...)
 	}
 	if len(chosen) > 0 {
 		if c.file == nil {
@@ -203,6 +221,23 @@ func (c *checker) choose(list []*found) {
 		c.kids = nil
 		c.now = c.read(c.traits)
 	}
+}
+
+// ofCopies are the changes of a finding with the same ones of the copies of a record: else there would be two records of one id from then on.
+func (c *checker) ofCopies(f *found) []change {
+	list := f.changes
+	for _, ch := range f.changes {
+		if ch.do == nil && (ch.place != away || f.Rule == ruleSameRecord) {
+			continue
+		}
+		for _, k := range c.twins[c.facts[ch.at].id] {
+			if twin := &c.facts[k]; k != ch.at && !twin.gone && twin.sum == c.facts[ch.at].sum {
+				ch.at = k
+				list = append(list, ch)
+			}
+		}
+	}
+	return list
 }
 
 // mends says whether a finding is to be mended.
@@ -318,25 +353,6 @@ func (c *checker) move(ch change) []finding.Edit {
 	return []finding.Edit{{At: from.Pos, Op: finding.Remove, Moved: true}, in}
 }
 
-// asRead are faults of a line that do not keep the client from reading its record.
-var asRead = []*finding.Rule{normalize.InvalidUTF8, normalize.LoneSurrogate, normalize.CRLF, normalize.DuplicateKey, normalize.NoFinalNewline, normalize.HugeLine, normalize.BlankLine}
-
-// unread notes which records the client can't read as they stand.
-func (c *checker) unread() {
-	bad := map[int64]bool{}
-	for _, f := range c.run.Findings() {
-		misnamed := f.Fix == finding.Recovered // it reads the record, but does not know a name in it
-		if f.Framing && (!slices.Contains(asRead, f.Rule) || misnamed) && !(f.Rule == normalize.BOM && c.traits.ReadsBOM) {
-			for line := f.Pos.Line; line <= max(f.Pos.Line, f.Through); line++ {
-				bad[line] = true
-			}
-		}
-	}
-	for i := range c.facts {
-		c.facts[i].mended = c.facts[i].mended && bad[c.facts[i].ref.Pos.Line]
-	}
-}
-
 // Settle says what a fault of a line does: by what the client reads of the file without the records on it.
 func (c *checker) Settle(f *finding.Finding) {
 	if !f.Framing || c.now == nil {
@@ -345,13 +361,15 @@ func (c *checker) Settle(f *finding.Finding) {
 	harm, last := finding.Notes, max(f.Pos.Line, f.Through)
 	for i, _ := c.index(session.Pos{Line: f.Pos.Line}); i < c.own && c.facts[i].ref.Pos.Line <= last; i++ {
 		switch r := &c.facts[i]; {
-		case !r.mended || r.gone:
-		case r.header(), c.now.on[i] && r.broken:
+		case r.gone || !r.unread && r.was == nil && f.Fix != finding.Recovered:
+		case c.is.blocked() && (r.header() || r.was != nil && (c.now.on[i] || c.is.refused != "") && r.was.blocks(c.traits)):
 			harm = finding.Blocks
 		case c.now.on[i] && c.is.invalid > c.now.invalid:
 			harm = max(harm, finding.Rejects)
-		case c.now.on[i]:
+		case c.now.on[i] && c.is.misses(c.now):
 			harm = max(harm, finding.Loses)
+		case r.unread || f.Fix == finding.Recovered: // nor can its user find it
+			harm = max(harm, finding.Shows)
 		}
 	}
 	at := c.headerAt()
@@ -362,7 +380,7 @@ func (c *checker) Settle(f *finding.Finding) {
 		case d.value && d.before >= c.own:
 			harm = max(harm, finding.Loses)
 			f.Message += ": it is the end of the file, so nothing of the history is sent"
-		case d.id != "", d.header != nil, rewritten && f.Fix != finding.NoFix:
+		case d.id != "", d.header != nil, d.ends, rewritten && f.Fix != finding.NoFix:
 			harm = max(harm, finding.Loses)
 		case d.null && c.traits.NullRefused:
 			harm = finding.Blocks
@@ -394,7 +412,7 @@ func (c *checker) Items() (seen, mended int64) {
 	if c.now == nil {
 		return 0, 0
 	}
-	if c.is.refused == "" && !c.is.round && c.is.fails == 0 {
+	if !c.is.blocked() {
 		seen = int64(c.is.items)
 	}
 	return seen, int64(c.now.items)

@@ -479,6 +479,39 @@ func TestDamage(t *testing.T) {
 	t.Logf("damaged sessions: %d of %d items before, %d after", was, could, is)
 }
 
+// TestImpacts: what a damage does is what the client makes of the lines as they stand.
+func TestImpacts(t *testing.T) {
+	for _, c := range []struct {
+		version, base string
+		damage
+		want lint.Impact
+	}{
+		{"1.5.2", "clean", damage{name: "a bit of the key message", do: swap(user, 0, `"message":`, `"messaoe":`)}, lint.Blocks},
+		{"1.5.2", "clean", damage{name: "a bit of the key usage", do: swap(`"stopReason":"stop"`, 0, `"content":`, `"contenu":`)}, lint.Loses},
+		{"1.5.2", "clean", damage{name: "a bit of a call's key", do: swap(model, 0, `"arguments":`, `"argumenus":`)}, lint.Rejects},
+		{"1.5.2", "clean", damage{name: "a bit of the time", do: swap(user, 0, `"timestamp":"`, `"timestamq":"`)}, lint.Shows},
+		{"1.5.2", "clean", damage{name: "the start of the header, glued to the next record", do: func(l []string) []string { l[1] = l[0][:50] + l[1]; return l[1:] }}, lint.Blocks},
+		{"1.5.2", "clean", damage{name: "two settings glued", do: func(l []string) []string { l[1] += l[2]; return slices.Delete(l, 2, 3) }}, lint.Shows},
+		{"1.5.2", "clean", damage{name: "the start of a record, glued to a copy of the next", do: func(l []string) []string { i := at(l, user, 0); l[i] = l[i][:45] + l[i+1]; return l }}, lint.Loses},
+		{"1.5.2", "clean", damage{name: "the end of the last record alone", do: func(l []string) []string { n := len(l) - 1; l[n] = l[n][len(l[n])-150:]; return l }}, lint.Loses},
+		{"1.5.2", "compact_twice", damage{name: "an early prompt again at the end", do: func(l []string) []string { return append(l, l[at(l, user, 3)]) }}, lint.Loses},
+		{"0.74.2", "compact", damage{name: "the first two records changed places", do: func(l []string) []string { l[1], l[2] = l[2], l[1]; return l }}, lint.Notes},
+	} {
+		name, text := recording(t, c.version, c.base)
+		bad := []byte(strings.Join(c.do(strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")), "\n") + "\n")
+		worst := lint.Notes
+		for _, f := range linted(t, name, bad).Findings {
+			worst = max(worst, f.Impact)
+		}
+		if worst != c.want {
+			t.Errorf("%s: %s, want %s", c.name, worst, c.want)
+		}
+		if refused, invalid, _ := pi.Judged(repaired(t, name, bad), ""); refused != "" || invalid > 0 {
+			t.Errorf("%s: repaired to what is refused: %q, %d", c.name, refused, invalid)
+		}
+	}
+}
+
 func tried(lines []string, do func([]string) []string) (out []string, ok bool) {
 	defer func() {
 		if recover() != nil {

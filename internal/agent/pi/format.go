@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -219,8 +220,8 @@ type fact struct {
 	flaws      []flaw
 	old        bool   // of a header: its version says that records have no ids
 	rewritten  bool   // of a header: the client writes a file of its version anew at the next resume, without lines that are no record
-	mended     bool   // its line is no record as it stands, or not this one
-	broken     bool   // of such a record: as it stands, every prompt ends with an error
+	unread     bool   // the client reads no record of its line as it stands
+	was        *fact  // what it reads of that instead; nil: this
 	gone       bool   // set aside
 	openClaw   bool   // OpenClaw wrote it
 	mirror     bool   // OpenClaw's note of what it has sent to a chat: it looks like an answer, but no model gave it
@@ -310,6 +311,13 @@ func isText(v gjson.Result) bool { return v.Type == gjson.String && v.Str != "" 
 func (f *fact) known() bool {
 	k, known := types[f.kind]
 	return known && k != session.Header || f.id != "" && (f.up != "" || f.root)
+}
+
+// like says whether a record does what another does.
+func (f *fact) like(g *fact) bool {
+	return f.kind == g.kind && f.role == g.role && f.id == g.id && f.up == g.up && f.root == g.root && f.answers == g.answers && f.target == g.target &&
+		f.says == g.says && len(f.flaws) == len(g.flaws) &&
+		slices.EqualFunc(f.calls, g.calls, func(c, d call) bool { return c.id == d.id && c.name == d.name })
 }
 
 func (f *fact) header() bool { return f.kind == "session" }

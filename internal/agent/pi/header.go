@@ -17,6 +17,7 @@ type remains struct {
 	before int // how many records stand in front of it
 	id, up string
 	header []byte // how it begins, if it was a header
+	ends   bool   // it ends as a message does
 	null   bool   // it says null; value: it is JSON, but no object
 	value  bool
 }
@@ -31,12 +32,16 @@ func remainsOf(rec *session.Record, before int) remains {
 		r.header = bytes.Clone(head)
 	}
 	whole := bytes.TrimSpace(rec.Raw)
+	r.ends = ended.Match(whole[max(0, len(whole)-80):])
 	r.null = string(whole) == "null"
 	r.value = !r.null && jsonl.Valid(whole)
 	return r
 }
 
 var begun = regexp.MustCompile(`^\x00*\{"type":"[a-z_]+","id":"([0-9a-f]{8})","parentId":(?:"([0-9a-f]{8})"|null)`)
+
+// ended is how a message ends.
+var ended = regexp.MustCompile(`"(?:timestamp|durationMs|thinkingLevel|responseId|rawStopReason|stopReason|isError)":[^{}]*}}$`)
 
 // header finds what keeps the client from opening the file, and what it would do to it.
 func (c *checker) header() (list []*found) {

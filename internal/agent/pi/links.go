@@ -95,10 +95,11 @@ func (c *checker) ids() (list []*found) {
 
 // copies finds records that stand twice. They do no harm unless one is the last record of the file.
 func (c *checker) copies() (list []*found) {
-	seen, leaf := map[string]bool{}, c.leaf()
+	leaf := c.leaf()
+	c.twins = map[string][]int{}
 	for _, i := range c.inOrder() {
 		f := &c.facts[i]
-		if seen[f.id] && f.id != "" {
+		if c.twins[f.id] = append(c.twins[f.id], i); len(c.twins[f.id]) > 1 && f.id != "" {
 			one := c.find(i, ruleSameRecord, finding.SetAside, "a second copy of a record")
 			one.changes = []change{{at: i, place: away}}
 			if i == leaf {
@@ -106,7 +107,6 @@ func (c *checker) copies() (list []*found) {
 			}
 			list = append(list, one)
 		}
-		seen[f.id] = true
 	}
 	return list
 }
@@ -115,8 +115,12 @@ func (c *checker) copies() (list []*found) {
 func (c *checker) links() (list []*found) {
 	t := c.chains()
 	chosen := map[string]int{} // for those that name the same missing parent
+	open := 0                  // how many records have nothing that hangs on them, up to the one before
 	for k, i := range t.order {
-		f := &c.facts[i]
+		f, ends := &c.facts[i], open
+		if len(t.kids[f.id]) == 0 {
+			open++
+		}
 		if !t.broken(i) || f.id != "" && t.ids[f.id] != i { // a later copy is read in its place
 			continue
 		}
@@ -128,13 +132,16 @@ func (c *checker) links() (list []*found) {
 			what = "it names no parent"
 		}
 		one := c.find(i, ruleBrokenLink, finding.Exact, "%s, so nothing above it is sent", what)
-		list = append(list, one)
-		if c.recovered(one, i, t.ids) {
-			continue
-		}
 		to, known := chosen[f.up]
 		if !known {
 			to = t.parentFor(k)
+		}
+		if to < 0 && f.up == "" { // all that stands before it hangs on it: the session begins here
+			continue
+		}
+		list = append(list, one)
+		if c.recovered(one, i, t.ids) {
+			continue
 		}
 		if to < 0 {
 			one.Fix, one.Impact = finding.NoFix, finding.Loses
@@ -147,8 +154,8 @@ func (c *checker) links() (list []*found) {
 				c.lost[f.up] = i
 			}
 		}
-		if slices.ContainsFunc(t.kids[c.facts[to].id], func(kid int) bool { return kid != i }) {
-			one.Fix = finding.StandIn // it may have hung on one of those
+		if ends > 1 || slices.ContainsFunc(t.kids[c.facts[to].id], func(kid int) bool { return kid != i }) {
+			one.Fix = finding.StandIn // it may have hung on another of those
 		}
 		one.hang(i, c.facts[to].id)
 		t.top[i] = to
@@ -248,7 +255,7 @@ func (t *chains) parentFor(k int) int {
 		}
 	}
 	for _, j := range slices.Backward(t.order[:k]) {
-		if t.end(j) != i {
+		if t.end(j) != i && t.facts[j].id != t.facts[i].id { // nor a copy of itself
 			return j
 		}
 	}

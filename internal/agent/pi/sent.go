@@ -25,33 +25,42 @@ func viewOf(text []byte, t traits) (v *view, lines [][]byte) {
 	for line := range bytes.Lines(text) {
 		number++
 		rec.Raw = bytes.TrimRight(line, "\r\n")
-		switch s := scanner.Scan(rec.Raw, rec.Spans); {
+		f, value := readLine(scanner, &rec)
+		switch {
 		case string(bytes.TrimSpace(rec.Raw)) == "null":
 			if t.NullRefused {
 				v.shut = "a line says null"
 			}
 			continue
-		case s.Fault != jsonl.None && s.Fault != jsonl.NotUTF8:
+		case f == nil && !value:
 			continue
-		case !s.Object:
-			v.facts = append(v.facts, fact{})
-		default:
-			if s.Duplicate >= 0 { // of two members with one key the last counts
-				var first []session.Cut
-				for _, pair := range session.DoubledMembers(rec.Raw) {
-					first = append(first, pair.First)
-				}
-				rec.Raw = session.Blanked(rec.Raw, first...)
-				scanner.Scan(rec.Raw, rec.Spans)
-			}
-			v.facts = append(v.facts, *factOf(&rec))
+		case f == nil:
+			f = &fact{}
 		}
-		v.facts[len(v.facts)-1].ref.Pos.Line = number
-		lines = append(lines, rec.Raw)
+		f.ref.Pos.Line = number
+		v.facts, lines = append(v.facts, *f), append(lines, rec.Raw)
 	}
 	v.own = len(v.facts)
 	v.number()
 	return v, lines
+}
+
+// readLine reads a line as the client does, nil if it is no object; value says whether it is another value.
+func readLine(scanner *jsonl.Scanner, rec *session.Record) (f *fact, value bool) {
+	switch s := scanner.Scan(rec.Raw, rec.Spans); {
+	case s.Fault != jsonl.None && s.Fault != jsonl.NotUTF8:
+		return nil, false
+	case !s.Object:
+		return nil, true
+	case s.Duplicate >= 0: // of two members with one key the last counts
+		var first []session.Cut
+		for _, pair := range session.DoubledMembers(rec.Raw) {
+			first = append(first, pair.First)
+		}
+		rec.Raw = session.Blanked(rec.Raw, first...)
+		scanner.Scan(rec.Raw, rec.Spans)
+	}
+	return factOf(rec), false
 }
 
 // factOfLine reads a line that is one record.

@@ -66,6 +66,11 @@ func (t traits) harms(h harm) harm {
 	return h
 }
 
+// blocks says whether a record keeps the client from opening the file, or from sending a prompt.
+func (f *fact) blocks(t traits) bool {
+	return slices.ContainsFunc(f.flaws, func(f flaw) bool { h := t.harms(f.harm); return h == fails || h == crashes })
+}
+
 // view is a session's facts with the changes that were chosen so far. Records that a repair adds stand behind those of the file.
 type view struct {
 	facts []fact
@@ -166,6 +171,7 @@ func (v *view) leaf() int {
 
 // reading is what the client makes of a view.
 type reading struct {
+	facts   []fact // of the view
 	refused string // why it does not open the file
 	round   bool   // the chain leads back to itself: the client ends, or hangs
 	fails   int    // flaws with which every prompt ends in an error
@@ -203,7 +209,7 @@ const (
 
 // read says what a version of the client sends of a view.
 func (v *view) read(t traits) *reading {
-	r := &reading{mark: -1, on: make([]bool, len(v.facts)), goes: make([]bool, len(v.facts)), next: make([]int, len(v.facts)), orphans: map[int]why{}, uncalled: map[int]bool{}, taken: map[int]bool{}}
+	r := &reading{facts: v.facts, mark: -1, on: make([]bool, len(v.facts)), goes: make([]bool, len(v.facts)), next: make([]int, len(v.facts)), orphans: map[int]why{}, uncalled: map[int]bool{}, taken: map[int]bool{}}
 	ids, leaf, first := v.byID(), -1, true
 	v.each(func(i int, f *fact) {
 		if first && (!f.header() || f.id == "") {
@@ -421,10 +427,25 @@ func (r *reading) than(after *reading) finding.Impact {
 		return finding.Blocks
 	case r.invalid > after.invalid:
 		return finding.Rejects
-	case r.items < after.items || !slices.Equal(r.sent, after.sent) && r.items != after.items:
+	case r.misses(after):
 		return finding.Loses
 	}
 	return finding.Notes
+}
+
+// blocked says whether nothing is sent.
+func (r *reading) blocked() bool { return r.refused != "" || r.round || r.fails > 0 }
+
+// misses says whether another reading sends what this one does not.
+func (r *reading) misses(other *reading) bool {
+	if r.items < other.items {
+		return true
+	}
+	sent := map[uint64]bool{}
+	for _, i := range r.sent {
+		sent[r.facts[i].sum] = true
+	}
+	return slices.ContainsFunc(other.sent, func(i int) bool { return other.facts[i].says > 0 && !sent[other.facts[i].sum] })
 }
 
 // freshID is an id for a record that a repair adds: always the same for the same damage, and none that the file has.
@@ -496,7 +517,7 @@ func (v *view) number() {
 		return
 	}
 	for i := range v.facts {
-		if f := &v.facts[i]; !f.header() {
+		if f := &v.facts[i]; !f.header() && !f.gone {
 			f.id, f.up, f.root = fmt.Sprint("#", i), up, up == ""
 			up = f.id
 		}
