@@ -2,7 +2,6 @@ package pi
 
 import (
 	"bytes"
-	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,13 +36,11 @@ type remembered struct {
 	from string
 }
 
-// indexed is a file and where in it the records with an id stand, by their ids.
+// indexed is a file and where in it the last record with an id begins, by the ids as numbers.
 type indexed struct {
 	path string
-	at   []recordAt
+	at   map[uint32]uint32 // no record begins behind maxFile
 }
-
-type recordAt struct{ id, offset uint32 } // no record begins behind maxFile
 
 // folder is what lies in one: its files, those that were forked from a session by its id, and two with each working directory and fault, because
 // one may be the session that asks.
@@ -65,7 +62,7 @@ const (
 var (
 	folders = disk.Recall[folder]{Limit: 1 << 16}
 	heads   = disk.Recall[agent.About]{Limit: 1 << 16}
-	places  = disk.Recall[[]recordAt]{Limit: 4 << 20}
+	places  = disk.Recall[map[uint32]uint32]{Limit: 2 << 20}
 )
 
 // folder is that of the session.
@@ -132,10 +129,9 @@ func (b *beside) record(id string) remembered {
 	if b.files == nil {
 		b.files = b.index()
 	}
-	want := recordAt{id: number(id)}
 	for _, f := range b.files {
-		for i, _ := slices.BinarySearchFunc(f.at, want, recordAt.compare); i < len(f.at) && f.at[i].id == want.id; i++ {
-			if line := lineAt(f.path, f.at[i].offset); gjson.GetBytes(line, "id").String() == id && jsonl.Valid(line) {
+		if at, known := f.at[number(id)]; known {
+			if line := lineAt(f.path, at); gjson.GetBytes(line, "id").String() == id && jsonl.Valid(line) {
 				return remembered{line, filepath.Base(f.path)}
 			}
 		}
@@ -159,17 +155,16 @@ func (b *beside) index() []indexed {
 		}
 		seen[p] = true
 		left -= info.Size()
-		list = append(list, indexed{p, places.Of(p, func() (at []recordAt, size int) {
+		list = append(list, indexed{p, places.Of(p, func() (map[uint32]uint32, int) {
 			text, _ := os.ReadFile(p) // what can't be read holds nothing
-			offset := 0
+			at, offset := map[uint32]uint32{}, 0
 			for line := range bytes.Lines(text) {
 				if id := gjson.GetBytes(line, "id").Str; hexID.MatchString(id) {
-					at = append(at, recordAt{number(id), uint32(offset)})
+					at[number(id)] = uint32(offset)
 				}
 				offset += len(line)
 			}
-			slices.SortFunc(at, recordAt.compare)
-			return slices.Clip(at), len(at)
+			return at, len(at)
 		})})
 	}
 	return list
@@ -187,10 +182,6 @@ func (b *beside) kin(in folder) []string {
 		list = append(list, in.paths[at])
 	}
 	return append(list, in.forks[parent]...)
-}
-
-func (p recordAt) compare(q recordAt) int {
-	return cmp.Or(cmp.Compare(p.id, q.id), cmp.Compare(p.offset, q.offset))
 }
 
 // number is the number that an id is in hexadecimal.

@@ -190,22 +190,30 @@ func (p *pairing) misplaced(r int) {
 // tells; a stray result is told the call's id. It returns the results that are left.
 func (p *pairing) give(g *group, strays []int) []int {
 	a := &p.facts[g.answer]
-	named, left := p.named(g.results), p.unclaimed(strays)
+	at, taken := p.claimable(g.results, strays), map[int]bool{}
+	moved := func(at int) bool { return p.moved[g.results[at]] }
+	claimed := func(at int) bool { return taken[g.results[at]] }
 	for n, call := range a.calls {
 		if call.again != "" && p.now.taken[g.answer] {
 			call.id = call.again
 		}
-		key, r, stray := cmp.Or(call.id, call.again), -1, false
-		if key != "" {
-			r = named[naming{key, call.id == ""}].first(p.moved)
+		k, stray := -1, false
+		switch {
+		case call.id != "":
+			k = at.first(moved, "call "+call.id)
+		case call.again != "":
+			k = at.first(moved, "again "+call.again)
 		}
-		if r < 0 {
-			r = left.take(call.name)
-			stray = r >= 0
+		if k < 0 {
+			if k = at.first(claimed, "tool "+call.name, "tool "); call.name == "" {
+				k = at.first(claimed, "stray")
+			}
+			stray = k >= 0
 		}
-		said := &fact{}
-		if r >= 0 {
-			said = &p.facts[r]
+		r, said := -1, &fact{}
+		if k >= 0 {
+			r = g.results[k]
+			said, taken[r] = &p.facts[r], taken[r] || stray
 		}
 		id, name := call.id, cmp.Or(call.name, said.tool)
 		if id == "" && stray && !(a.plainIDs && !isPlain(said.answers)) {
@@ -237,92 +245,42 @@ func (p *pairing) give(g *group, strays []int) []int {
 			p.list = append(p.list, one)
 		}
 	}
-	return left.rest()
+	return slices.DeleteFunc(strays, func(r int) bool { return taken[r] })
 }
 
-// naming is how a result names a call: by its id, and maybe as one that has a result already.
-type naming struct {
-	id    string
-	twice bool
-}
+// claimable are the places of results among the results of a group, by what may claim them: the id that they name, their tool, or nothing.
+type claimable map[string][]int
 
-// queue is a list from whose front leaves what is used up.
-type queue []int
-
-// first is the first that is not used up; -1 if there is none.
-func (q *queue) first(used map[int]bool) int {
-	for q != nil && len(*q) > 0 {
-		if first := (*q)[0]; !used[first] {
-			return first
-		}
-		*q = (*q)[1:]
-	}
-	return -1
-}
-
-// queues are such lists by a key.
-type queues[K comparable] map[K]*queue
-
-func (q queues[K]) add(key K, i int) {
-	if q[key] == nil {
-		q[key] = &queue{}
-	}
-	*q[key] = append(*q[key], i)
-}
-
-// named are results by how they name calls.
-func (p *pairing) named(results []int) queues[naming] {
-	named := queues[naming]{}
-	for _, r := range results {
-		named.add(naming{p.facts[r].answers, false}, r)
-		if p.now.orphans[r] == twice {
-			named.add(naming{p.facts[r].answers, true}, r)
-		}
-	}
-	return named
-}
-
-// unclaimed are results without a call.
-type unclaimed struct {
-	results []int
-	all     queue          // their places among results
-	tools   queues[string] // the same by tool
-	taken   map[int]bool   // by place
-}
-
-func (p *pairing) unclaimed(results []int) *unclaimed {
-	u := &unclaimed{results: results, tools: queues[string]{}, taken: map[int]bool{}}
+func (p *pairing) claimable(results, strays []int) claimable {
+	list := claimable{}
+	add := func(at int, key string) { list[key] = append(list[key], at) }
 	for at, r := range results {
-		u.all = append(u.all, at)
-		u.tools.add(p.facts[r].tool, at)
-	}
-	return u
-}
-
-// take takes out the first result that may be one of a tool, if it is known which; -1 if there is none.
-func (u *unclaimed) take(tool string) int {
-	at := u.all.first(u.taken)
-	if tool != "" {
-		at = u.tools[tool].first(u.taken)
-		if any := u.tools[""].first(u.taken); at < 0 || any >= 0 && any < at {
-			at = any
+		f := &p.facts[r]
+		add(at, "call "+f.answers)
+		if p.now.orphans[r] == twice {
+			add(at, "again "+f.answers)
+		}
+		if len(strays) > 0 && strays[0] == r {
+			strays = strays[1:]
+			add(at, "tool "+f.tool)
+			add(at, "stray")
 		}
 	}
-	if at < 0 {
-		return -1
-	}
-	u.taken[at] = true
-	return u.results[at]
+	return list
 }
 
-// rest are the results that nobody took.
-func (u *unclaimed) rest() (left []int) {
-	for at, r := range u.results {
-		if !u.taken[at] {
-			left = append(left, r)
+// first is the first place under one of some keys that is not used yet; -1 if there is none.
+func (l claimable) first(used func(at int) bool, keys ...string) int {
+	best := -1
+	for _, key := range keys {
+		for len(l[key]) > 0 && used(l[key][0]) {
+			l[key] = l[key][1:]
+		}
+		if list := l[key]; len(list) > 0 && (best < 0 || list[0] < best) {
+			best = list[0]
 		}
 	}
-	return left
+	return best
 }
 
 // answers tells a result, if there is one, the id of its call.
