@@ -359,7 +359,7 @@ func TestTwoRulesLoseTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, rep, err := repairAs(text, lint.Options{Agent: "claude", Mend: Choice{}.Allows}, Choice{})
-	if err != nil || !leftOut(rep, "missing-uuid") || !leftOut(rep, "unfinished-call") || len(rep.Edits) == 0 {
+	if err != nil || !leftOut(rep, "bad-json") || !leftOut(rep, "lost-call") || len(rep.Edits) == 0 {
 		t.Error(err, rep)
 	}
 }

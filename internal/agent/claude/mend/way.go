@@ -168,13 +168,21 @@ func (c *Checker) asItIs(nodes []*node) (v *view, whole bool) {
 		}
 		return list
 	}
-	for i, n := range nodes {
-		if r := &v.session.Records[i]; !whole {
-			if unread(n) {
+	if !whole {
+		var nameless *reader.Record // the last that has no id
+		for i, n := range nodes {
+			r := &v.session.Records[i]
+			switch {
+			case unread(n):
 				r.Role = reader.Unread
+			case n.UUID != "":
+				r.Old = r.Role != reader.Unread && ids.get(n.UUID) != n
+			case r.Role != reader.Unread:
+				if nameless != nil {
+					nameless.Old = true
+				}
+				nameless = r
 			}
-			r.Nameless = n.UUID == ""
-			r.Old = !r.Nameless && r.Role != reader.Unread && ids.get(n.UUID) != n
 		}
 	}
 	return v, whole

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 	"unsafe"
 
 	"github.com/tidwall/gjson"
@@ -63,16 +62,23 @@ func parse(text []byte, is Traits) *file {
 			line, start = line[len(bom):], start+len(bom)
 		}
 		at = next
-		if valid(line) {
+		if line = readable(line, is); line != nil {
 			f.add(line, start, session.Pos{Line: no}, &turn)
 		}
 	}
 	return f
 }
 
-// valid says whether a client reads a line. Bytes that are not UTF-8 are no harm: it takes each for U+FFFD.
-func valid(line []byte) bool {
-	return len(bytes.TrimSpace(line)) > 0 && (jsonl.Valid(line) || !utf8.Valid(line) && jsonl.Valid(bytes.ToValidUTF8(line, []byte("\ufffd"))))
+// readable is what a client reads of a line, nil if that is nothing. Bytes that are not UTF-8 are no harm: it takes each for U+FFFD.
+func readable(line []byte, is Traits) []byte {
+	v := jsonl.NewScanner(nil).Scan(line, nil)
+	switch {
+	case v.Fault == jsonl.None, v.Fault == jsonl.NotUTF8 && jsonl.Valid(bytes.ToValidUTF8(line, []byte("\ufffd"))):
+		return line
+	case v.Fault == jsonl.Trailing && !is.LinesAlone:
+		return readable(line[:v.At], is)
+	}
+	return nil
 }
 
 // parsed is a value whose parts point into a line.
@@ -170,10 +176,8 @@ func (f *file) add(line []byte, at int, pos session.Pos, turn *int) {
 	default:
 		return
 	}
-	r.Nameless, r.turn = r.id == "", *turn
-	if !r.Nameless {
-		f.ids[r.id] = int32(len(f.records))
-	}
+	r.turn = *turn
+	f.ids[r.id] = int32(len(f.records))
 	f.records = append(f.records, r)
 }
 
@@ -294,7 +298,7 @@ func (r *record) each(typ, id string) iter.Seq[string] {
 }
 
 func (f *file) find(id string) int32 {
-	if i, ok := f.ids[id]; ok {
+	if i, ok := f.ids[id]; ok && id != "" {
 		return i
 	}
 	return Missing
@@ -311,7 +315,7 @@ func (f *file) session() *Session {
 		if r.Up = None; r.parent != "" {
 			r.Up = f.find(r.parent)
 		}
-		r.Old = !r.Nameless && f.ids[r.id] != int32(i)
+		r.Old = f.ids[r.id] != int32(i)
 		s.Records[i] = r.Record
 	}
 	for i := range f.records {

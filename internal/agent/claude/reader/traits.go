@@ -14,6 +14,7 @@ type Traits struct {
 	NoProgress  bool // does not follow progress records
 	CircleBad   bool // does not come to an end if the parents go round
 	NullBad     bool // refuses a session with a message without content
+	LinesAlone  bool // reads no record behind which more stands on its line
 	BOMBad      bool // does not read the first line behind a byte order mark
 	SendsEmpty  bool // sends texts of an answer that are empty
 	Unmerged    bool // sends parts of one answer apart if outputs stand between them
@@ -32,10 +33,10 @@ var traits = []struct {
 	before string
 	Traits
 }{
-	{"2.0.29", Traits{ByTime: true, NoHealing: true, Alone: true, NoProgress: true, CircleBad: true, NullBad: true, BOMBad: true, SendsEmpty: true, Opens: true, CommandsOff: true, FillsErrors: true, OldThoughts: true, LargeImages: true}},
-	{"2.1.30", Traits{ByTime: true, NoHealing: true, Alone: true, NoProgress: true, CircleBad: true, NullBad: true, SendsEmpty: true, CommandsOff: true, OldThoughts: true, LargeImages: true}},
-	{"2.1.100", Traits{ByTime: true, EndsOnHooks: true, NoHealing: true, Alone: true, CircleBad: true, NullBad: true, SendsEmpty: true, CommandsOff: true, OldThoughts: true, LargeImages: true}},
-	{"2.1.215", Traits{ByTime: true, NullBad: true, Opens: true, CommandsOff: true, OldThoughts: true, LargeImages: true}},
+	{"2.0.29", Traits{ByTime: true, LinesAlone: true, NoHealing: true, Alone: true, NoProgress: true, CircleBad: true, NullBad: true, BOMBad: true, SendsEmpty: true, Opens: true, CommandsOff: true, FillsErrors: true, OldThoughts: true, LargeImages: true}},
+	{"2.1.30", Traits{ByTime: true, LinesAlone: true, NoHealing: true, Alone: true, NoProgress: true, CircleBad: true, NullBad: true, SendsEmpty: true, CommandsOff: true, OldThoughts: true, LargeImages: true}},
+	{"2.1.100", Traits{ByTime: true, LinesAlone: true, EndsOnHooks: true, NoHealing: true, Alone: true, CircleBad: true, NullBad: true, SendsEmpty: true, CommandsOff: true, OldThoughts: true, LargeImages: true}},
+	{"2.1.215", Traits{ByTime: true, LinesAlone: true, NullBad: true, Opens: true, CommandsOff: true, OldThoughts: true, LargeImages: true}},
 	{"2.1.216", Traits{NullBad: true, Opens: true, CommandsOff: true, OldThoughts: true, LargeImages: true}},
 }
 
