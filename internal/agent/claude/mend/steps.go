@@ -205,8 +205,9 @@ func (c *Checker) settle() {
 	for _, n := range c.sentSet.kept {
 		kept[n] = true
 	}
+	hangs := func(n *node) bool { return c.sentSet.has(n) && !kept[n] } // it is sent for what is above it
 	for _, d := range c.found {
-		left := !c.sentSet.has(d.about) && !slices.ContainsFunc(d.also, c.sentSet.has) || kept[d.about] && d.noMatterIfKept()
+		left := !c.sentSet.has(d.about) && !slices.ContainsFunc(d.also, hangs) || kept[d.about] && d.noMatterIfKept()
 		if d.Impact != finding.Notes && !d.always && left && !c.partOfCut(d) {
 			d.Impact, d.Fix, d.Edits, d.Lost, d.Source, d.left = finding.Notes, finding.NoFix, nil, 0, "", true
 			if kept[d.about] {
@@ -214,6 +215,9 @@ func (c *Checker) settle() {
 			} else {
 				d.Message += " (in a part of the history that is no longer sent)"
 			}
+		}
+		if d.Rule == faults.MissingUUID && d.Impact != finding.Notes && d.about != c.counted.tip && c.sendsAll() {
+			d.Impact, d.Message = finding.Notes, "the record has no id: the client puts what follows behind it by their times, and sends all the same"
 		}
 	}
 	c.relink()
@@ -228,6 +232,11 @@ func (c *Checker) settle() {
 		}
 		c.run.Report(d.Finding)
 	}
+}
+
+// sendsAll says whether each client that may read the session sends of the file as it is all that it sends once all is mended.
+func (c *Checker) sendsAll() bool {
+	return !c.middleTarget() && !slices.ContainsFunc(c.sentSet.list, func(n *node) bool { return !c.counted.has(n) })
 }
 
 // cutHead marks the findings that put a record in front of all others, if it is not known that the session began with it, and those
