@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,40 +66,97 @@ var limits = func() []limit {
 }()
 
 // Limits are what is known to be refused in one field of a kind of item, in itself.
-type Limits []*limit
+type Limits struct {
+	list []*limit
+
+	// What nearly all values show before they are read: texts within these are within all limits of the list, unless it has others.
+	prefix    string
+	chars     *[256]bool // nil: any
+	most      int        // bytes
+	shortest  bool       // an empty text is too short
+	onlyMost  bool       // whatever is no longer is within the limits, even if it is no text
+	hasOthers bool
+}
+
+func limitsOf(list []*limit) *Limits {
+	all := &Limits{list: list, most: math.MaxInt, onlyMost: true}
+	for _, l := range list {
+		all.onlyMost = all.onlyMost && l.Check == "longest"
+		switch {
+		case l.Check == "required":
+		case l.Check == "longest":
+			all.most = min(all.most, l.most)
+		case l.Check == "shortest" && l.most == 1:
+			all.shortest = true
+		case l.Check == "prefix" && all.prefix == "":
+			all.prefix = l.Want
+		case l.Check == "chars" && all.chars == nil:
+			all.chars = l.chars
+		default:
+			all.hasOthers = true
+		}
+	}
+	return all
+}
 
 // LimitsOf are those of a field; kind is the type of the items.
-func LimitsOf(kind, field string) (list Limits) {
+func LimitsOf(kind, field string) *Limits {
+	var list []*limit
 	for i := range limits {
 		if l := &limits[i]; l.Field == field && l.When == "always" && (l.Kind == kind || l.Kind == "*") {
 			list = append(list, l)
 		}
 	}
-	return list
+	return limitsOf(list)
 }
 
 // For are those of a provider, to be asked many times.
-func (list Limits) For(provider string) (own Limits) {
-	for _, l := range list {
+func (all *Limits) For(provider string) *Limits {
+	var own []*limit
+	for _, l := range all.list {
 		if slices.Contains(l.Providers, provider) {
 			own = append(own, l)
 		}
 	}
-	return own
+	return limitsOf(own)
 }
 
 // Wrong is the first thing that is wrong with the field in the eyes of a provider, "" being any. It is given the JSON of the field's value,
 // empty if the item does not have it.
-func (list Limits) Wrong(provider string, value []byte) (Fault, bool) {
-	var v gjson.Result
-	for _, l := range list {
-		if l.fits(value) || provider != "" && !slices.Contains(l.Providers, provider) {
+func (all *Limits) Wrong(provider string, value []byte) (Fault, bool) {
+	quoted := len(value) > 1 && value[0] == '"'
+	if quoted && all.fits(unsafe.String(&value[1], len(value)-2)) || !quoted && all.onlyMost && len(value) <= all.most {
+		return Fault{}, false
+	}
+	v := gjson.Result{}
+	if len(value) > 0 {
+		v = valueOf(value)
+	}
+	return all.wrong(provider, &v)
+}
+
+// WrongText is the same of a field that is known to hold a text.
+func (all *Limits) WrongText(provider, text string) (Fault, bool) {
+	if all.fits(text) {
+		return Fault{}, false
+	}
+	return all.wrong(provider, &gjson.Result{Type: gjson.String, Str: text})
+}
+
+// fits says whether a text is within the limits, as far as that shows at once. It may have escapes: none is shorter than what it stands for.
+func (all *Limits) fits(text string) bool {
+	if all.hasOthers || len(text) > all.most || len(text) == 0 && all.shortest || !strings.HasPrefix(text, all.prefix) {
+		return false
+	}
+	return all.chars == nil || takes(all.chars, text)
+}
+
+func (all *Limits) wrong(provider string, v *gjson.Result) (Fault, bool) {
+	for _, l := range all.list {
+		if provider != "" && !slices.Contains(l.Providers, provider) {
 			continue
 		}
-		if v.Type == gjson.Null && len(value) > 0 {
-			v = valueOf(value)
-		}
-		if what := l.wrong(&v); what != "" {
+		if what := l.wrong(v); what != "" {
 			return l.fault(l.Field, "its "+l.Field, what), true
 		}
 	}
@@ -114,44 +172,9 @@ func valueOf(value []byte) gjson.Result {
 	return gjson.Parse(text)
 }
 
-// fits says whether a value is within the limit, as far as that shows before it is read. It may be long.
-func (l *limit) fits(value []byte) bool {
-	if len(value) < 2 || value[0] != '"' {
-		return l.Check == "longest" && len(value) <= l.most
-	}
-	text := value[1 : len(value)-1] // escapes and all: none is shorter than what it stands for
-	switch l.Check {
-	case "required":
-		return true
-	case "prefix":
-		return bytes.HasPrefix(text, []byte(l.Want))
-	case "chars":
-		return l.takes(text)
-	case "longest":
-		return len(value) <= l.most
-	case "shortest":
-		return l.most == 1 && len(text) > 0
-	}
-	return false
-}
-
-// WrongText is the same of a field that is known to hold a text.
-func (list Limits) WrongText(provider, text string) (Fault, bool) {
-	v := gjson.Result{Type: gjson.String, Str: text}
-	for _, l := range list {
-		if provider != "" && !slices.Contains(l.Providers, provider) {
-			continue
-		}
-		if what := l.wrong(&v); what != "" {
-			return l.fault(l.Field, "its "+l.Field, what), true
-		}
-	}
-	return Fault{}, false
-}
-
 // Most is the number that is the limit by a check, 0 if there is none.
-func (list Limits) Most(check string) int {
-	for _, l := range list {
+func (all *Limits) Most(check string) int {
+	for _, l := range all.list {
 		if l.Check == check {
 			return l.most
 		}
@@ -160,8 +183,8 @@ func (list Limits) Most(check string) int {
 }
 
 // Cleaned is a text without the characters that are refused in it.
-func (list Limits) Cleaned(text []byte) []byte {
-	for _, l := range list {
+func (all *Limits) Cleaned(text []byte) []byte {
+	for _, l := range all.list {
 		if l.chars != nil {
 			text = bytes.Map(func(r rune) rune {
 				if r < 0x80 && l.chars[r] {
@@ -325,7 +348,7 @@ func (l *limit) wrong(v *gjson.Result) string {
 			return "does not begin with " + l.Want
 		}
 	case "chars":
-		if text && !l.takes([]byte(v.Str)) {
+		if text && !takes(l.chars, v.Str) {
 			return "has characters other than letters, digits and " + strings.TrimPrefix(l.Want, "A-Za-z0-9")
 		}
 	case "longest":
@@ -398,10 +421,10 @@ func written(text string) bool {
 	return slices.Contains([]string{"removed", "omitted", "stripped", "hidden", "masked", "scrubbed", "placeholder"}, word)
 }
 
-// takes says whether a text consists of the characters of the limit.
-func (l *limit) takes(text []byte) bool {
-	for _, c := range text {
-		if !l.chars[c] {
+// takes says whether a text consists of these characters.
+func takes(chars *[256]bool, text string) bool {
+	for i := range len(text) {
+		if !chars[text[i]] {
 			return false
 		}
 	}

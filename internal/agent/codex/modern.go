@@ -123,7 +123,7 @@ func fitsBut(rec *session.Record, name string) bool {
 // LacksCallID says whether an item would be read if it had a call_id.
 func LacksCallID(rec *session.Record) bool {
 	raw := Field(rec, FieldCallID)
-	return (len(raw) == 0 || raw[0] == 'n') && !rec.Torn && Misfit(rec) != "" && fitsBut(rec, "call_id")
+	return (len(raw) == 0 || raw[0] == 'n') && !rec.Sound && !rec.Torn && Misfit(rec) != "" && fitsBut(rec, "call_id")
 }
 
 // within is a cut of a payload as one of its record.

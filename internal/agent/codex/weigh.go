@@ -70,12 +70,16 @@ func (Decoder) Doubled(rec *session.Record) int {
 	}
 	for i := range lists {
 		l := &lists[i]
-		raw := Field(rec, l.field)
-		if len(raw) < len(`[{"":0,"":0}]`) || raw[0] != '[' || l.field == FieldContent && OneText(rec) || plain(raw, plainParts[l.of]) {
+		span := rec.Spans[l.field]
+		if span.End-span.Start < len(`[{"":0,"":0}]`) || rec.Raw[span.Start] != '[' {
+			continue
+		}
+		raw := span.Of(rec.Raw)
+		if l.field == FieldContent && OneText(rec) || plain(raw, plainParts[l.of]) {
 			continue
 		}
 		if at := session.DoubledInList(raw); at >= 0 {
-			return rec.Spans[l.field].Start + at
+			return span.Start + at
 		}
 	}
 	return -1

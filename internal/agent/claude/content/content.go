@@ -236,7 +236,7 @@ var (
 type thoughtMember struct {
 	kind   string
 	key    format.Key
-	limits api.Limits
+	limits *api.Limits
 }
 
 // IsCallID says whether the API accepts a text as the id of a call.

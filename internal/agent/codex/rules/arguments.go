@@ -109,7 +109,7 @@ func runeStart(b []byte) int {
 }
 
 // tooLong is the text in a field that is longer than the API takes, nil if it is not.
-func (c *argumentChecker) tooLong(rec *session.Record, field int, limits api.Limits) []byte {
+func (c *argumentChecker) tooLong(rec *session.Record, field int, limits *api.Limits) []byte {
 	if f, wrong := limits.Wrong(c.run.provider.Name, codex.Field(rec, field)); wrong && f.Mend == "clip" {
 		return codex.Text(rec, field)
 	}

@@ -25,7 +25,7 @@ func (s *run) wrongID(kind string, rec *session.Record) string {
 	}
 	limits, known := s.idLimits[kind]
 	if !known {
-		if api.IDPrefix(kind) != "" {
+		if limits = new(api.Limits); api.IDPrefix(kind) != "" {
 			limits = api.LimitsOf(kind, "id").For(s.provider.Name)
 		}
 		s.idLimits[kind] = limits

@@ -181,12 +181,15 @@ func (c *ordinalChecker) again(rec *session.Record) bool {
 
 // goesOn says whether the next record follows the last one as if only the number of that had been wrong; then nothing is missing there.
 func (c *ordinalChecker) goesOn(rec *session.Record) bool {
+	if c.odd.last.pos.Line == 0 { // nearly always
+		return false
+	}
 	odd, right := c.odd.last, rec.Ordinal.Value-1
 	if right == odd.value && (rec.Kind == session.TurnStart || rec.Type == "event_msg/thread_settings_applied") {
 		c.wasNewest()
 	}
 	c.odd.last = oddNumber{}
-	if odd.pos.Line == 0 || c.dead > 0 || right < odd.want || right > odd.want+odd.dead {
+	if c.dead > 0 || right < odd.want || right > odd.want+odd.dead {
 		return false
 	}
 	odd.want = right

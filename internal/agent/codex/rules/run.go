@@ -18,11 +18,11 @@ type run struct {
 
 	client    string // the version of the client that will resume the session, "" is the newest known
 	header    session.Info
-	provider  check.Provider        // the API by whose limits the session is judged
-	sendsIDs  bool                  // the client sends the API the ids of items
-	uniqueIDs bool                  // and the API wants them to be so
-	idLimits  map[string]api.Limits // of ids, by the kind of item
-	newer     bool                  // the session's client is newer than any that has been measured
+	provider  check.Provider         // the API by whose limits the session is judged
+	sendsIDs  bool                   // the client sends the API the ids of items
+	uniqueIDs bool                   // and the API wants them to be so
+	idLimits  map[string]*api.Limits // of ids, by the kind of item
+	newer     bool                   // the session's client is newer than any that has been measured
 	paginated bool
 	prefix    prefix
 	limited   *limitedItems
@@ -35,7 +35,7 @@ type run struct {
 //   - calls, and after them messages, claim the holes that they fill, before the restart rules look at those that are left;
 //   - the restart rules come before the turns, because they ask for the current turn before the next one begins.
 func NewCheckers(of *check.Run, history *codex.History) []check.Checker {
-	s := &run{Run: of, opts: of.Options(), holes: of.Holes(), history: history, idLimits: map[string]api.Limits{}, crossed: crossedTurns{open: map[uint64]bool{}}, client: of.Options().For[codex.Name]}
+	s := &run{Run: of, opts: of.Options(), holes: of.Holes(), history: history, idLimits: map[string]*api.Limits{}, crossed: crossedTurns{open: map[uint64]bool{}}, client: of.Options().For[codex.Name]}
 	s.setHeader(session.Info{}, session.Pos{})
 	turns := newTurnChecker(s)
 	return []check.Checker{
