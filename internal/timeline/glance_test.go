@@ -109,7 +109,7 @@ func TestTurnTooLong(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := bytes.SplitAfter(text, []byte("\n"))
-	filler := bytes.Repeat([]byte("{\"type\":\"other\"}\n"), 17<<20/17)
+	filler := bytes.Repeat(fmt.Appendf(nil, "{\"type\":\"other\",\"text\":\"%01000d\"}\n", 0), 17<<20/1000)
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	write(t, path, append(append(bytes.Join(lines[:len(lines)-2], nil), filler...), bytes.Join(lines[len(lines)-2:], nil)...))
 	if s := look(t, path, LookOptions{}); s.Complete || s.Turn.State != Failed || s.Turn.Class != session.Transient {

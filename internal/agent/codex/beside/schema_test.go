@@ -92,6 +92,8 @@ func TestManyThreads(t *testing.T) {
 	if list, err := listedThreads(t.Context(), threads(4, "''")); err != nil || len(list) != 4 {
 		t.Error(list, err)
 	}
+	defer func(most int) { maxRows = most }(maxRows)
+	maxRows = 1 << 10
 	many := threads(maxRows+1, "''")
 	if _, err := ReadIndex(t.Context(), many); !errors.Is(err, errSchema) {
 		t.Error(err)
