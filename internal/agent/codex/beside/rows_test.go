@@ -33,17 +33,17 @@ func projectedHome(t *testing.T, more ...string) string {
 	t.Helper()
 	t.Setenv("CODEX_SQLITE_HOME", "")
 	home := t.TempDir()
-	run(t, home, projectionTables...)
+	statements := append([]string{"BEGIN"}, projectionTables...)
 	for _, id := range []string{parentID, childID} {
 		for n := range 3 {
-			run(t, home,
+			statements = append(statements,
 				fmt.Sprintf("INSERT INTO thread_turns VALUES ('%s', 'turn%d', %d, 'completed', NULL, %d, %d, %d)", id, n, n*10+1, n*1000+100, n*10+9, n*1000+1000),
 				fmt.Sprintf("INSERT INTO thread_items VALUES ('%s', 'turn%d', 'a', %d, '{\"text\":\"a\"}', %[3]d, 1, '2026-11-22 00:00:00')", id, n, n*10+3),
 				fmt.Sprintf("INSERT INTO thread_items VALUES ('%s', 'turn%d', 'b', %d, '{\"text\":\"b\"}', %[3]d, 0, NULL)", id, n, n*10+5))
 		}
-		run(t, home, fmt.Sprintf("INSERT INTO thread_history_projection_state VALUES ('%s', 3000, 30)", id))
+		statements = append(statements, fmt.Sprintf("INSERT INTO thread_history_projection_state VALUES ('%s', 3000, 30)", id))
 	}
-	run(t, home, more...)
+	run(t, home, append(append(statements, "COMMIT"), more...)...)
 	return home
 }
 

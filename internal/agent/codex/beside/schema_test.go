@@ -158,11 +158,12 @@ func TestEnlistWithTrigger(t *testing.T) {
 
 func runIn(t *testing.T, home, file string, statements ...string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(home, file))
+	db, err := sql.Open("sqlite", filepath.Join(home, file)+"?_pragma=synchronous(off)") // no power is lost
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
+	db.SetMaxOpenConns(1) // a transaction stays in its connection
 	for _, s := range statements {
 		if _, err := db.Exec(s); err != nil {
 			t.Fatalf("%s: %v", s, err)
