@@ -16,6 +16,7 @@ var update = flag.Bool("update", false, "rewrite the golden files in fixtures")
 // TestRuleFixtures repairs every damaged fixture and compares the copy with its golden file. The laws of repair hold
 // for each: what is left is only what has no fix, and a second repair changes nothing.
 func TestRuleFixtures(t *testing.T) {
+	t.Parallel()
 	paths, err := filepath.Glob("../fixtures/*/rules/*/bad*.jsonl")
 	if err != nil || len(paths) < 40 {
 		t.Fatalf("%d fixtures: %v", len(paths), err)

@@ -18,6 +18,7 @@ import (
 
 // TestMutants damages sessions of each agent at random, and wants every law of each. With -mutants N it repairs so many, from -seed on.
 func TestMutants(t *testing.T) {
+	t.Parallel()
 	for _, s := range stocks(t) {
 		t.Run(s.agent, func(t *testing.T) { eachMutant(t, s, 4000, func(m mutant) error { return laws(t, m) }) })
 	}

@@ -18,6 +18,7 @@ import (
 // TestDamageMatrix damages every clean recording in every way: lint names the damage, repair mends it, and what the
 // model would be sent is what it was, but for what nothing in the file tells any more. A sample of the ways is tried, another of each.
 func TestDamageMatrix(t *testing.T) {
+	t.Parallel()
 	var paths []string
 	for _, scenario := range []string{"clean", "tools", "code"} {
 		found, err := filepath.Glob("../fixtures/codex/*/" + scenario + "/rollout-*.jsonl")

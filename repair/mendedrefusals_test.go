@@ -15,6 +15,7 @@ import (
 // TestRefusalsMended: of each session that an API refuses, the copy is one that it takes: what is sent of it has the fault no more. That is so
 // whether the client has recorded the error or a user brings it.
 func TestRefusalsMended(t *testing.T) {
+	t.Parallel()
 	for _, c := range damage.RefusedSessions() {
 		if c.Row == 13 || c.Row == 14 || c.Row == 57 {
 			continue // the newest client leaves such images out, and reasoning that was never there can't be made

@@ -16,6 +16,7 @@ import (
 
 // TestReportNamesLintsLines: an edit tells the line that lint names for its finding, wherever the change itself stands.
 func TestReportNamesLintsLines(t *testing.T) {
+	t.Parallel()
 	paths, err := filepath.Glob("../fixtures/*/rules/*/bad*.jsonl")
 	if err != nil || len(paths) < 40 {
 		t.Fatalf("%d fixtures: %v", len(paths), err)

@@ -14,6 +14,7 @@ import (
 
 // TestSkip: a repair that copies sound lines in blocks makes what one makes that looks at each.
 func TestSkip(t *testing.T) {
+	t.Parallel()
 	skipped := 0
 	for seed := range int64(60) {
 		text := damagedCorpus(t, seed)
