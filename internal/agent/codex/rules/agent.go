@@ -34,7 +34,7 @@ func about(head []byte) agent.About {
 
 // newCheckers makes Codex's checkers; run's history must be Codex's.
 func newCheckers(run *check.Run) []check.Checker {
-	return NewCheckers(run, run.History().(*codex.History))
+	return slices.Concat(Stages(run, run.History().(*codex.History))...)
 }
 
 // rules are all rules that Codex's checkers report, and those about what lies beside its sessions.

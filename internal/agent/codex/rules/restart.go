@@ -24,10 +24,9 @@ var (
 	restartRules    = []*finding.Rule{ruleRestartGap, ruleStaleWake, ruleMissingSave, ruleSandboxOnlyFailure}
 )
 
-// restartChecker looks for turns that a restart cut off, and for wake messages that are repeated after it.
+// restartChecker looks for turns that a restart cut off, and for wake messages that are repeated after it. The checker of turns shows it each record.
 type restartChecker struct {
 	run     *run
-	turns   *turnChecker
 	begins  []byte                      // how the text of a wake message begins in the file, quote included
 	calls   session.OpenCalls[openTool] // of the turn in hand
 	ids     textBatch                   // of these calls
@@ -40,20 +39,15 @@ type restartChecker struct {
 // openTool is a call without an output.
 type openTool struct{ id, tool string }
 
-func newRestartChecker(s *run, turns *turnChecker) *restartChecker {
+func newRestartChecker(s *run) *restartChecker {
 	prefix := cmp.Or(s.opts.WakePrefix, "[WAKE]")
 	quoted := jsonl.AppendQuote(nil, prefix)
-	return &restartChecker{run: s, turns: turns, begins: quoted[:len(quoted)-1], seed: maphash.MakeSeed(), wakes: map[uint64]int64{}, newer: map[uint64]int64{}}
+	return &restartChecker{run: s, begins: quoted[:len(quoted)-1], seed: maphash.MakeSeed(), wakes: map[uint64]int64{}, newer: map[uint64]int64{}}
 }
 
-func (c *restartChecker) Record(rec *session.Record) {
+func (c *restartChecker) record(rec *session.Record) {
 	switch {
-	case rec.Kind == session.TurnStart:
-		if c.turns.turn.open && !c.turns.again(rec) {
-			c.gap(rec)
-		}
-		c.calls.Clear()
-	case rec.Kind == session.TurnEnd:
+	case rec.Kind == session.TurnStart, rec.Kind == session.TurnEnd:
 		c.calls.Clear()
 	case rec.Kind == session.Call:
 		if c.calls.Len() < maxOpenTools {
@@ -66,17 +60,14 @@ func (c *restartChecker) Record(rec *session.Record) {
 	}
 }
 
-func (c *restartChecker) End() {}
-
 // maxOpenTools is how many calls without an output are kept in a turn, maxWakes how many wake messages.
 const (
 	maxOpenTools = 1024
 	maxWakes     = 4096
 )
 
-// gap reports that a turn begins although the one before has not ended. If lines were lost, its end may have been among them.
-func (c *restartChecker) gap(rec *session.Record) {
-	t := &c.turns.turn
+// gap reports that a turn begins with a record although the one before, t, has not ended. If lines were lost, its end may have been among them.
+func (c *restartChecker) gap(t *turn, rec *session.Record) {
 	if t.parent || c.run.holes.First(t.start.Pos, rec.Pos) != nil {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 
 // TestWakesThatAreKept: which of too many wake messages are kept hangs on their order, not on chance.
 func TestWakesThatAreKept(t *testing.T) {
-	c := newRestartChecker(&run{opts: &check.Options{}}, nil)
+	c := newRestartChecker(&run{opts: &check.Options{}})
 	for n := range uint64(maxWakes - 2) {
 		c.wakes[n] = int64(n)
 	}

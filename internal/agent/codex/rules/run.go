@@ -29,18 +29,18 @@ type run struct {
 	crossed   crossedTurns
 }
 
-// NewCheckers makes Codex's checkers for one session; its history is codex.NewHistory's. Their order matters:
-//   - the header comes first, because it tells the others the mode;
-//   - then the items: one that the client can't read does not exist for the checkers after it;
-//   - calls, and after them messages, claim the holes that they fill, before the restart rules look at those that are left;
-//   - the restart rules come before the turns, because they ask for the current turn before the next one begins.
-func NewCheckers(of *check.Run, history *codex.History) []check.Checker {
+// Stages makes Codex's checkers for one session; its history is codex.NewHistory's. A record goes through the stages in their order. Within a
+// stage, the order of the checkers does not matter.
+func Stages(of *check.Run, history *codex.History) [][]check.Checker {
 	s := &run{Run: of, opts: of.Options(), holes: of.Holes(), history: history, idLimits: map[string]*api.Limits{}, crossed: crossedTurns{open: map[uint64]bool{}}, client: of.Options().For[codex.Name]}
 	s.setHeader(session.Info{}, session.Pos{})
-	turns := newTurnChecker(s)
-	return []check.Checker{
-		newHeaderChecker(s), newItemChecker(s), &ordinalChecker{run: s}, newCallChecker(s), newMessageChecker(s), newSearchChecker(s),
-		newRestartChecker(s, turns), &saveChecker{run: s}, &sandboxChecker{run: s}, turns, &zeroChecker{run: s}, newTokenChecker(s), newUnshownChecker(s),
+	return [][]check.Checker{
+		{newHeaderChecker(s)},                        // it tells the others the mode, and what a sub-agent inherits
+		{newItemChecker(s), &ordinalChecker{run: s}}, // an item that the client can't read does not exist for those behind it
+		{newCallChecker(s)},                          // lost records go into the holes that they left: those of calls first,
+		{newMessageChecker(s)},
+		{newSearchChecker(s)},
+		{newTurnChecker(s), &saveChecker{run: s}, &sandboxChecker{run: s}, &zeroChecker{run: s}, newTokenChecker(s), newUnshownChecker(s)},
 	}
 }
 

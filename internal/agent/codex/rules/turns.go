@@ -48,10 +48,11 @@ func (t *turn) when() string { return gjson.ParseBytes(t.stamp).String() }
 
 // turnChecker follows the turns of a session.
 type turnChecker struct {
-	run   *run
-	turn  turn
-	known recent[bool] // the newest turns that began, by their hashed ids, and whether they have ended; ends come soon after
-	last  string
+	run     *run
+	turn    turn
+	restart *restartChecker
+	known   recent[bool] // the newest turns that began, by their hashed ids, and whether they have ended; ends come soon after
+	last    string
 	// left are turns that had not ended when another one began, by their ids, and both those that have ended since: then two clients
 	// wrote at once, each with turns of its own.
 	left  map[string]leftTurn
@@ -69,16 +70,19 @@ const maxLeft = 256
 const keptTurns = 4096
 
 func newTurnChecker(s *run) *turnChecker {
-	return &turnChecker{run: s, known: recent[bool]{limit: keptTurns}}
+	return &turnChecker{run: s, restart: newRestartChecker(s), known: recent[bool]{limit: keptTurns}}
 }
 
 func (c *turnChecker) Record(rec *session.Record) {
 	t := &c.turn
+	if rec.Kind == session.TurnStart {
+		c.start(rec) // this asks for the calls that the turn before has left open
+	}
+	c.restart.record(rec)
 	switch rec.Kind {
 	case session.Unreadable, session.Header:
 		return
 	case session.TurnStart:
-		c.start(rec)
 	case session.TurnEnd:
 		c.end(rec)
 		return
@@ -137,6 +141,7 @@ func (c *turnChecker) start(rec *session.Record) {
 		return
 	}
 	if t := &c.turn; t.open {
+		c.restart.gap(t, rec)
 		c.openTurn()
 		if c.left == nil {
 			c.left = map[string]leftTurn{}
