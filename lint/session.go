@@ -100,7 +100,12 @@ func readAll(ctx context.Context, r io.Reader, opts Options, home *beside, again
 	if err := p.end(ctx, partial != nil); err != nil {
 		return nil, err
 	}
-	res := settled(p.run, p.checkers)
+	end := int64(math.MaxInt64)
+	if partial != nil {
+		end = p.last // nothing is said of the line at which the reading ended
+	}
+	p.run.Settle(p.checkers)
+	res := settled(p.run, end)
 	res.Summary.Agent, res.Summary.Bytes, res.Summary.Encoding = a.Name, in.Offset(), in.Encoding()
 	res.Summary.Partial, res.Summary.TooLong = partial, p.tooLong
 	if err := res.resolve(ctx, a, p.run, again); err != nil && ctx.Err() != nil {
@@ -153,14 +158,13 @@ func (p *pass) record(rec *session.Record) {
 }
 
 // end tells the checkers that there are no more records, unless there may be some that could not be read: then nothing that is not there
-// is missed, and nothing is said of the line at which the reading ended. The error is ctx's.
+// is missed. The error is ctx's.
 func (p *pass) end(ctx context.Context, partial bool) error {
 	if p.lost != nil && !partial {
 		p.lost.before(nil)
 	}
 	if partial {
 		p.takeFaults()
-		p.run.Withdraw(func(f *Finding) bool { return f.Pos.Line >= p.last })
 		return nil
 	}
 	for _, c := range p.checkers {
@@ -230,9 +234,9 @@ func reportEnd(run *check.Run, err error) error {
 	return nil
 }
 
-// settled makes the result once all records have been seen: only then is it known which findings still count.
-func settled(run *check.Run, checkers []check.Checker) *Result {
-	found := settle(run, checkers)
+// settled makes the result, of the lines in front of end, once all records have been seen: only then is it known which findings still count.
+func settled(run *check.Run, end int64) *Result {
+	found := settle(run, end)
 	slices.SortStableFunc(found, func(a, b Finding) int { return a.Pos.Compare(b.Pos) })
 	sum := Summary{Records: run.Records()}
 	sum.Header, _ = run.Header()
@@ -251,17 +255,12 @@ func settled(run *check.Run, checkers []check.Checker) *Result {
 
 // settle gives the findings their final impact. Losses in a part of the history that is no longer sent, because a
 // compaction replaced it or a rollback undid it, become notes.
-func settle(run *check.Run, checkers []check.Checker) []Finding {
+func settle(run *check.Run, end int64) []Finding {
 	history := run.History()
 	found := run.Findings()
 	kept := found[:0]
 	for _, f := range found {
-		for _, c := range checkers {
-			if s, ok := c.(check.Settler); ok {
-				s.Settle(&f)
-			}
-		}
-		if !f.Framing && (f.Rule.Family == "calls" || f.Rule.Family == "items") && history.RolledBack(f.Pos) {
+		if f.Pos.Line >= end || !f.Framing && (f.Rule.Family == "calls" || f.Rule.Family == "items") && history.RolledBack(f.Pos) {
 			continue // nothing in a rolled-back turn is damage
 		}
 		if (f.Impact == Loses || f.Impact == Rejects) && !f.Rule.Always && !f.More && !sent(history, &f) {

@@ -21,6 +21,12 @@ type Settler interface {
 	Settle(f *finding.Finding)
 }
 
+// Explainer is a Checker that is asked about every finding at the end of the session, before Settler: one that says no more than what the
+// checker has found is not reported.
+type Explainer interface {
+	Explains(f *finding.Finding) bool
+}
+
 // History follows which part of a session the model will be sent.
 type History interface {
 	// Add takes the next record into account; seen says whether the client can read it from the file as it is.
@@ -188,8 +194,10 @@ func (r *Run) AmendLine(line int64, change func(*finding.Finding)) {
 	}
 }
 
-// Withdraw takes back findings that have turned out to be wrong, or that one about the whole file replaces.
-func (r *Run) Withdraw(which func(*finding.Finding) bool) {
+// WithdrawAt takes back what a rule found at one place. There can be many such places, so it is done for all of them at once.
+func (r *Run) WithdrawAt(rule *finding.Rule, at session.Pos) { r.gone[place{rule, at}] = true }
+
+func (r *Run) withdraw(which func(*finding.Finding) bool) {
 	r.findings = slices.DeleteFunc(r.findings, func(f finding.Finding) bool { return which(&f) })
 	clear(r.folded)
 	clear(r.more)
@@ -208,12 +216,9 @@ func (r *Run) Withdraw(which func(*finding.Finding) bool) {
 	}
 }
 
-// WithdrawAt takes back what a rule found at one place. There can be many such places, so it is done for all of them at once.
-func (r *Run) WithdrawAt(rule *finding.Rule, at session.Pos) { r.gone[place{rule, at}] = true }
-
 func (r *Run) withdrawGone() {
 	if len(r.gone) > 0 {
-		r.Withdraw(func(f *finding.Finding) bool { return r.gone[place{f.Rule, f.Pos}] })
+		r.withdraw(func(f *finding.Finding) bool { return r.gone[place{f.Rule, f.Pos}] })
 		clear(r.gone)
 	}
 }
@@ -257,7 +262,24 @@ func (r *Run) Answered() { r.refusals = r.refusals[:0] }
 // Refusals are the errors since the last answer.
 func (r *Run) Refusals() []Refusal { return r.refusals }
 
-// Findings returns what was reported, in that order. After the last checker has ended, the caller may change them.
+// Settle has the checkers say of each finding whether it is one, and what it means, now that everything is known.
+func (r *Run) Settle(checkers []Checker) {
+	r.withdrawGone()
+	for _, c := range checkers {
+		if e, ok := c.(Explainer); ok {
+			r.findings = slices.DeleteFunc(r.findings, func(f finding.Finding) bool { return e.Explains(&f) })
+		}
+	}
+	for _, c := range checkers {
+		if s, ok := c.(Settler); ok {
+			for i := range r.findings {
+				s.Settle(&r.findings[i])
+			}
+		}
+	}
+}
+
+// Findings returns what was reported, in that order. After Settle, the caller may change them.
 func (r *Run) Findings() []finding.Finding {
 	r.withdrawGone()
 	return r.findings

@@ -21,19 +21,20 @@ type checker struct {
 	run    *check.Run
 	traits traits
 	*view
-	file   []fact           // as they stand in the file; nil as long as nothing is changed
-	kids   map[string][]int // see children
-	dead   []remains
-	old    bool             // of version 1: records have no ids, and each hangs on the one before it
-	voice  string           // the members of an answer that say who gave it
-	is     *reading         // as the client reads the file
-	now    *reading         // as it would with the changes that were chosen so far
-	lost   map[string]int   // by an id that no record has: the first record that names it as its parent
-	twins  map[string][]int // by the id of records, those that have it
-	broken map[int]bool     // records whose chain was broken, and was mended
-	beside *beside
-	owners map[int]*found // by record: the finding that has changed it last
-	all    []*found
+	file     []fact           // as they stand in the file; nil as long as nothing is changed
+	kids     map[string][]int // see children
+	dead     []remains
+	old      bool             // of version 1: records have no ids, and each hangs on the one before it
+	voice    string           // the members of an answer that say who gave it
+	is       *reading         // as the client reads the file
+	now      *reading         // as it would with the changes that were chosen so far
+	lost     map[string]int   // by an id that no record has: the first record that names it as its parent
+	noRecord bool             // the file holds none
+	twins    map[string][]int // by the id of records, those that have it
+	broken   map[int]bool     // records whose chain was broken, and was mended
+	beside   *beside
+	owners   map[int]*found // by record: the finding that has changed it last
+	all      []*found
 }
 
 // found is a finding, and what would mend it.
@@ -162,10 +163,15 @@ func (c *checker) empty() {
 	if c.run.Options().Fresh {
 		return
 	}
-	c.run.Withdraw(func(f *finding.Finding) bool { return f.Framing && f.Impact > finding.Notes }) // to mend it would leave no record
+	c.noRecord = true
 	c.run.Report(finding.Finding{
 		Rule: normalize.EmptyFile, Impact: finding.Blocks, Pos: session.Pos{Line: 1}, Message: "the file holds no record: the client finds no session in it; look for a backup or a fork",
 	})
+}
+
+// Explains says whether a finding is about a line of a file without a record: to mend it would leave none.
+func (c *checker) Explains(f *finding.Finding) bool {
+	return c.noRecord && f.Framing && f.Impact > finding.Notes
 }
 
 // asIs is what the client makes of the file, line by line as they stand.

@@ -32,9 +32,10 @@ type Checker struct {
 	callPairs
 	fileFacts
 	verdict
-	beside  format.Setting
-	proof   proof
-	Summary Summary
+	beside   format.Setting
+	proof    proof
+	Summary  Summary
+	noRecord bool // the file holds none, and nothing else tells what it should hold
 }
 
 func newChecker(run *check.Run, opts options) *Checker {

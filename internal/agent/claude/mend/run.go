@@ -59,10 +59,13 @@ func (c *Checker) empty() {
 	} else {
 		c.onlyAsked(&f)
 	}
-	if f.Edits == nil {
-		c.run.Withdraw(func(f *finding.Finding) bool { return f.Framing && f.Impact > finding.Notes }) // to mend it would leave no record
-	}
+	c.noRecord = f.Edits == nil
 	c.run.Report(f)
+}
+
+// Explains says whether a finding is about a line of a file without a record: to mend it would leave none.
+func (c *Checker) Explains(f *finding.Finding) bool {
+	return c.noRecord && f.Framing && f.Impact > finding.Notes
 }
 
 // misplaced reports a conversation that lies where no client looks for it.

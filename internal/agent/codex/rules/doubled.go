@@ -88,13 +88,10 @@ func (d *doubledItems) next(rec *session.Record) {
 	}
 }
 
-// end reports a copy behind which nothing stands, and takes back that no event shows the copies, which is no damage of its own.
+// end reports a copy behind which nothing stands.
 func (d *doubledItems) end() {
 	if d.single != nil && !d.wants {
 		d.reportSingle()
-	}
-	if len(d.gone) > 0 {
-		d.run.Withdraw(func(f *finding.Finding) bool { return f.Rule == ruleLostEvent && d.gone[f.Pos] })
 	}
 }
 

@@ -64,8 +64,9 @@ type headerChecker struct {
 	final     session.Ordinal
 	strays    []stray
 	bare      *bareSession
-	restored  bool // records are restored from elsewhere
-	begins    bool // the first turn of a thread is among them
+	restored  bool                          // records are restored from elsewhere
+	instead   func(f *finding.Finding) bool // what the finding about the whole file replaces; nil: nothing
+	begins    bool                          // the first turn of a thread is among them
 }
 
 // Lost notes that records are restored from elsewhere.
@@ -203,7 +204,7 @@ func (c *headerChecker) End() {
 		c.bare.report(c)
 		return
 	case c.run.Records() == 0:
-		if c.destroyed() || c.run.empty() {
+		if c.destroyed() || c.empty() {
 			return
 		}
 		c.missing()
@@ -348,16 +349,19 @@ func (c *headerChecker) fileName() {
 }
 
 // empty reports a file that holds nothing at all, and says whether it did.
-func (s *run) empty() bool {
-	for _, f := range s.Findings() {
+func (c *headerChecker) empty() bool {
+	for _, f := range c.run.Findings() {
 		if r := f.Rule; r != normalize.NULBytes && r != normalize.BlankLine && r != normalize.BOM && r != normalize.HugeLine {
 			return false
 		}
 	}
-	if s.Offset() == 0 && s.opts.Fresh {
+	if c.run.Offset() == 0 && c.run.opts.Fresh {
 		return true
 	}
-	s.Withdraw(func(*finding.Finding) bool { return true })
-	s.Report(finding.Finding{Rule: normalize.EmptyFile, Impact: finding.Blocks, Pos: firstPlace, Message: "the file holds no record: the client refuses it; look for a backup, an archived copy or a .zst of the same name"})
+	c.instead = func(f *finding.Finding) bool { return f.Rule != normalize.EmptyFile }
+	c.run.Report(finding.Finding{Rule: normalize.EmptyFile, Impact: finding.Blocks, Pos: firstPlace, Message: "the file holds no record: the client refuses it; look for a backup, an archived copy or a .zst of the same name"})
 	return true
 }
+
+// Explains says whether the finding about the whole file says it all.
+func (c *headerChecker) Explains(f *finding.Finding) bool { return c.instead != nil && c.instead(f) }

@@ -157,6 +157,11 @@ func (c *itemChecker) End() {
 	}
 }
 
+// Explains says whether a finding is that no event shows a copy, which is no damage of its own.
+func (c *itemChecker) Explains(f *finding.Finding) bool {
+	return f.Rule == ruleLostEvent && c.doubled.gone[f.Pos]
+}
+
 // content checks the content of an item that the client can read. If the item has to go, it returns the finding that says why.
 func (c *itemChecker) content(it item) *finding.Finding {
 	c.images(it)

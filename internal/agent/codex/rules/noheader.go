@@ -71,6 +71,7 @@ func (c *headerChecker) missing() {
 		f.Fix = finding.NoFix
 		c.run.header.ID, c.run.header.Mode = k.ID, "paginated"
 		c.run.SetHeader(c.run.header, session.Pos{})
+		c.instead = func(f *finding.Finding) bool { return f.Framing && f.Pos.Line == c.tornAt } // a header that is cut still tells more than none
 		f.Source = ""
 		which := "nothing says which"
 		if parent := codex.ReadHeader(c.torn).ForkedFrom; parent != "" {
@@ -81,7 +82,6 @@ func (c *headerChecker) missing() {
 		} else {
 			c.nothingRead(&f, "by its torn header it continued the file of another thread, and "+which)
 		}
-		c.run.Withdraw(func(f *finding.Finding) bool { return f.Framing && f.Pos.Line == c.tornAt }) // a header that is cut still tells more than none
 		c.run.Report(f)
 		return
 	}
@@ -116,7 +116,7 @@ func (c *headerChecker) missing() {
 // nothingRead makes one finding of a file without a record, and says what the file is. Otherwise each line would be a finding,
 // and a repair would have nothing to leave in their place.
 func (c *headerChecker) nothingRead(f *finding.Finding, what string) {
-	c.run.Withdraw(func(f *finding.Finding) bool { return f.Framing })
+	c.instead = func(f *finding.Finding) bool { return f.Framing }
 	f.Fix, f.Source = finding.NoFix, ""
 	f.Message = "nothing in this file can be read as a record: " + what
 }

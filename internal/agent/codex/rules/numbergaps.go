@@ -88,6 +88,9 @@ func (c *ordinalChecker) Settle(f *finding.Finding) {
 		c.settleOdd(f, odd)
 		return
 	}
+	if f.Rule == ruleDoubledItem && f.First {
+		f.Unseen -= c.order.counted(c.run.Findings())
+	}
 	if f.Rule != ruleOrdinalGap {
 		return
 	}

@@ -187,7 +187,7 @@ func (o *order) explains(f *finding.Finding) bool {
 
 // refusedTwice says whether a finding is about a call or an output that the API may refuse because it is sent twice.
 func refusedTwice(f *finding.Finding) bool {
-	return f.Rule == ruleDuplicateCall || f.Rule == ruleDuplicateOutput
+	return f.Rule == ruleDuplicateCall || f.Rule == ruleDuplicateOutput || f.Rule == ruleOutputBeforeCall
 }
 
 // counted is how many of the items that are there twice other findings count.

@@ -217,10 +217,6 @@ func (c *ordinalChecker) End() {
 	c.wasNewest()
 	if c.run.header.SubagentStart == 0 {
 		for _, f := range c.order.findings() {
-			if f.Rule == ruleDoubledItem {
-				c.run.Withdraw(c.order.explains)
-				f.Unseen -= c.order.counted(c.run.Findings())
-			}
 			c.rightWhereItGoes(&f)
 			c.run.Report(f)
 		}
@@ -231,6 +227,9 @@ func (c *ordinalChecker) End() {
 		c.reuse()
 	}
 }
+
+// Explains says whether a finding is only about copies of records, which are one finding themselves.
+func (c *ordinalChecker) Explains(f *finding.Finding) bool { return !f.First && c.order.explains(f) }
 
 // rightWhereItGoes forgets that the numbers of records seemed wrong that a finding moves: they are those of where these go.
 func (c *ordinalChecker) rightWhereItGoes(f *finding.Finding) {

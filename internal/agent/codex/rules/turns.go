@@ -53,11 +53,17 @@ type turnChecker struct {
 	restart *restartChecker
 	known   recent[bool] // the newest turns that began, by their hashed ids, and whether they have ended; ends come soon after
 	last    string
-	// left are turns that had not ended when another one began, by their ids, and both those that have ended since: then two clients
-	// wrote at once, each with turns of its own.
-	left  map[string]leftTurn
-	both  []leftTurn
-	error bool // the last turn ended with an error, or was aborted: that is reported already
+	// left are turns that had not ended when another one began, by their ids. If one has ended since, two clients wrote at once, each with
+	// turns of its own: explained is what seemed to be wrong with it until then.
+	left      map[string]leftTurn
+	explained map[ruleAt]bool
+	error     bool // the last turn ended with an error, or was aborted: that is reported already
+}
+
+// ruleAt is what a finding is known by where only one can be meant.
+type ruleAt struct {
+	rule *finding.Rule
+	at   session.Pos
 }
 
 // leftTurn is where a turn began, and where another one began in it.
@@ -203,25 +209,15 @@ func (c *turnChecker) end(rec *session.Record) {
 
 // twoWriters takes the end of a turn in which another one began: neither was cut off there.
 func (c *turnChecker) twoWriters(rec *session.Record, left leftTurn) {
-	if len(c.both) == 0 {
+	if c.explained == nil {
+		c.explained = map[ruleAt]bool{}
 		c.run.Report(ruleTwoWriters.Of(rec, fmt.Sprintf("the turn that began on line %d ends here, and another one began in it on line %d: two clients wrote to this session at once, each of them without what the other one said", left.start.Line, left.other.Line)))
 	}
-	c.both = append(c.both, left)
+	c.explained[ruleAt{ruleOpenTurn, left.start}], c.explained[ruleAt{ruleRestartGap, left.other}] = true, true
 }
 
-// withdrawLeft takes back what was said of turns that have ended after all.
-func (c *turnChecker) withdrawLeft() {
-	if len(c.both) == 0 {
-		return
-	}
-	starts, others := map[session.Pos]bool{}, map[session.Pos]bool{}
-	for _, left := range c.both {
-		starts[left.start], others[left.other] = true, true
-	}
-	c.run.Withdraw(func(f *finding.Finding) bool {
-		return f.Rule == ruleOpenTurn && starts[f.Pos] || f.Rule == ruleRestartGap && others[f.Pos]
-	})
-}
+// Explains says whether a turn has ended after all.
+func (c *turnChecker) Explains(f *finding.Finding) bool { return c.explained[ruleAt{f.Rule, f.Pos}] }
 
 // older says whether an id was made before another one. Both must be UUIDs that begin with their time.
 func older(id, other string) bool {
@@ -282,7 +278,6 @@ func (c *turnChecker) openTurn() {
 
 func (c *turnChecker) End() {
 	t := &c.turn
-	c.withdrawLeft()
 	if c.run.opts.Live {
 		return
 	}
