@@ -54,7 +54,7 @@ type Run struct {
 	more     map[alike]int // indexes in findings: the one that counts those beyond maxFindings, or maxOfRule
 	listed   map[alike]int // how many findings of their own there are
 	all      map[bool]int  // the same of all rules, by whether a repair mends them
-	gone     map[place]bool
+	claims   []*Claim
 
 	refusals []Refusal
 
@@ -64,12 +64,6 @@ type Run struct {
 	records  int64
 	header   session.Info
 	headerAt session.Pos
-}
-
-// place is what a finding is known by where only one can be meant.
-type place struct {
-	rule *finding.Rule
-	at   session.Pos
 }
 
 // Input is where a session's records come from: the normalizer.
@@ -82,7 +76,7 @@ type Input interface {
 
 // NewRun begins a session.
 func NewRun(opts Options, history History, in Input) *Run {
-	return &Run{opts: opts, history: history, in: in, folded: map[*finding.Rule]int{}, more: map[alike]int{}, listed: map[alike]int{}, all: map[bool]int{}, gone: map[place]bool{}}
+	return &Run{opts: opts, history: history, in: in, folded: map[*finding.Rule]int{}, more: map[alike]int{}, listed: map[alike]int{}, all: map[bool]int{}}
 }
 
 // Options is what is known of the session beside its bytes.
@@ -140,15 +134,7 @@ func (r *Run) Done(rec *session.Record) {
 
 // Report adds a finding. If it is about the record in hand, it also gets the record's place and ids.
 func (r *Run) Report(f finding.Finding) {
-	if rec := r.current; rec != nil && f.Pos == rec.Pos {
-		f.On = finding.RefOf(rec)
-		if f.IDs == "" {
-			f.IDs = strings.Trim(string(bytes.Join([][]byte{rec.ID, rec.CallID, rec.TurnID}, []byte(" "))), " ")
-		}
-	}
-	if r.gone[place{f.Rule, f.Pos}] {
-		r.withdrawGone()
-	}
+	r.onCurrent(&f)
 	if f.Rule.Tidy { // the first stands for all that say the same, line after line
 		if at, ok := r.folded[f.Rule]; ok {
 			r.findings[at].Count++
@@ -164,6 +150,18 @@ func (r *Run) Report(f finding.Finding) {
 		r.framing = append(r.framing, len(r.findings))
 	}
 	r.findings = append(r.findings, f)
+}
+
+// onCurrent gives a finding about the record in hand the record's place and ids.
+func (r *Run) onCurrent(f *finding.Finding) {
+	rec := r.current
+	if rec == nil || f.Pos != rec.Pos {
+		return
+	}
+	f.On = finding.RefOf(rec)
+	if f.IDs == "" {
+		f.IDs = strings.Trim(string(bytes.Join([][]byte{rec.ID, rec.CallID, rec.TurnID}, []byte(" "))), " ")
+	}
 }
 
 // AmendFraming lets a checker that knows more change what the normalizer found in a line. If there are several findings,
@@ -194,33 +192,39 @@ func (r *Run) AmendLine(line int64, change func(*finding.Finding)) {
 	}
 }
 
-// WithdrawAt takes back what a rule found at one place. There can be many such places, so it is done for all of them at once.
-func (r *Run) WithdrawAt(rule *finding.Rule, at session.Pos) { r.gone[place{rule, at}] = true }
+// Claim is a finding that is reported at the end of the session, unless what comes until then shows that it is wrong.
+type Claim struct {
+	finding.Finding
+	Wrong bool
 
-func (r *Run) withdraw(which func(*finding.Finding) bool) {
-	r.findings = slices.DeleteFunc(r.findings, func(f finding.Finding) bool { return which(&f) })
-	clear(r.folded)
-	clear(r.more)
-	clear(r.listed)
-	clear(r.all)
-	r.row, r.framing = row{}, r.framing[:0]
-	for i := range r.findings {
-		f := &r.findings[i]
-		r.count(r.alike(f))
-		if f.Rule.Tidy {
-			r.folded[f.Rule] = i
-		}
-		if f.Framing {
-			r.framing = append(r.framing, i)
-		}
-	}
+	behind int // how many findings were reported before it was claimed
 }
 
-func (r *Run) withdrawGone() {
-	if len(r.gone) > 0 {
-		r.withdraw(func(f *finding.Finding) bool { return r.gone[place{f.Rule, f.Pos}] })
-		clear(r.gone)
+// Claim keeps a finding until the end of the session.
+func (r *Run) Claim(f finding.Finding) *Claim {
+	c := &Claim{Finding: f, behind: len(r.findings)}
+	r.onCurrent(&c.Finding)
+	switch {
+	case r.tooMany(&c.Finding):
+	case c.More:
+		r.findings = append(r.findings, c.Finding)
+	default:
+		r.claims = append(r.claims, c)
 	}
+	return c
+}
+
+// settleClaims reports those that are not wrong, as if that had been done when they were claimed.
+func (r *Run) settleClaims() {
+	var all []finding.Finding
+	from := 0
+	for _, c := range r.claims {
+		if !c.Wrong {
+			all = append(append(all, r.findings[from:c.behind]...), c.Finding)
+			from = c.behind
+		}
+	}
+	r.findings = append(all, r.findings[from:]...)
 }
 
 // Refusal is an error with which a request ended.
@@ -264,7 +268,7 @@ func (r *Run) Refusals() []Refusal { return r.refusals }
 
 // Settle has the checkers say of each finding whether it is one, and what it means, now that everything is known.
 func (r *Run) Settle(checkers []Checker) {
-	r.withdrawGone()
+	r.settleClaims()
 	for _, c := range checkers {
 		if e, ok := c.(Explainer); ok {
 			r.findings = slices.DeleteFunc(r.findings, func(f finding.Finding) bool { return e.Explains(&f) })
@@ -280,7 +284,4 @@ func (r *Run) Settle(checkers []Checker) {
 }
 
 // Findings returns what was reported, in that order. After Settle, the caller may change them.
-func (r *Run) Findings() []finding.Finding {
-	r.withdrawGone()
-	return r.findings
-}
+func (r *Run) Findings() []finding.Finding { return r.findings }

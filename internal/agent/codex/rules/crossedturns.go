@@ -2,6 +2,7 @@ package rules
 
 import (
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -49,7 +50,7 @@ func (t *crossedTurns) begins(rec *session.Record) bool {
 // saidAcross are the answers of turns that run at the same time: the last one of a turn need not be the last in the file.
 type saidAcross struct {
 	newest recent[struct{}] // by the hashes of their texts
-	missed []session.Pos    // ends of turns whose answer was reported as lost, although it is among these
+	missed []*check.Claim   // what the ends of turns show to be lost, although it is among these
 }
 
 // maxSaid is how many answers are remembered.

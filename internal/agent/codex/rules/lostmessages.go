@@ -17,25 +17,33 @@ import (
 type lostText struct {
 	text    textSum
 	thought bool
-	torn    bool        // it is in the file, but cut off, and is replaced by the whole one
-	at      session.Pos // the finding's place
+	claim   *check.Claim
+	torn    session.Pos // without a claim: it is in the file here, but cut off, and is replaced by the whole one
 }
 
 // maxRestored is how many are remembered.
 const maxRestored = 256
 
 // lostAt reports a message that was lost without leaving a hole.
-func (c *messageChecker) lostAt(edit finding.Edit, t *witness, what string) {
-	c.remember(t, lostText{text: c.answerText, at: t.ref.Pos}, what)
+func (c *messageChecker) lostAt(edit finding.Edit, t *witness, what string) *check.Claim {
 	edit.New = finding.Content{From: &t.ref, Recipe: codex.MessageRecipe{}}
-	c.run.Report(t.lost("the " + what + " that this event shows is missing from what the model is sent").With(edit))
+	return c.claim(t, t.lost("the "+what+" that this event shows is missing from what the model is sent").With(edit), what)
 }
 
-func (c *messageChecker) lost(h *check.Hole, t *witness, what string) {
-	c.remember(t, lostText{text: c.answerText, at: h.At}, what)
+func (c *messageChecker) lost(h *check.Hole, t *witness, what string) *check.Claim {
 	f := ruleLostMessage.At(finding.Ref{Pos: h.At, Offset: h.Offset}, "", fmt.Sprintf("the %s that the event on line %d shows is missing from what the model is sent", what, t.ref.Pos.Line))
 	f.Source, f.Hole = t.source(), true
-	c.run.Report(f.With(h.Insert(finding.Content{From: &t.ref, Recipe: codex.MessageRecipe{}})))
+	return c.claim(t, f.With(h.Insert(finding.Content{From: &t.ref, Recipe: codex.MessageRecipe{}})), what)
+}
+
+// claim reports a message as lost if it does not come until the end.
+func (c *messageChecker) claim(t *witness, f finding.Finding, what string) *check.Claim {
+	if what == "prompt" {
+		c.run.history.LostPrompt(f.Pos)
+	}
+	claim := c.run.Claim(f)
+	c.remember(t, lostText{text: c.answerText, claim: claim})
+	return claim
 }
 
 // lost is a finding about what the event alone still shows.
@@ -64,10 +72,7 @@ func eventSum(rec *session.Record) uint64 {
 const ownHead = 64
 
 // remember notes what was reported as lost.
-func (c *messageChecker) remember(t *witness, one lostText, what string) {
-	if what == "prompt" {
-		c.run.history.LostPrompt(one.at)
-	}
+func (c *messageChecker) remember(t *witness, one lostText) {
 	if t.sum == 0 || len(c.restored) >= maxRestored {
 		return
 	}
@@ -77,23 +82,22 @@ func (c *messageChecker) remember(t *witness, one lostText, what string) {
 	c.restored[t.sum] = one
 }
 
-// standsAgain withdraws the finding that a message is lost: it was doubled with what is around it, and its second copy is
-// whole.
+// standsAgain says that a message is not lost: it was doubled with what is around it, and its second copy is whole.
 func (c *messageChecker) standsAgain(sum uint64, one lostText) {
 	delete(c.restored, sum)
-	if one.torn {
-		c.run.AmendFraming(one.at.Line, func(f *finding.Finding) {
-			f.Fix, f.Source = finding.SetAside, ""
-			f.Edits = append(slices.DeleteFunc(f.Edits, func(e finding.Edit) bool { return e.At == one.at }), finding.Edit{At: one.at, Op: finding.Remove})
-		})
+	if one.claim != nil {
+		one.claim.Wrong = true
 		return
 	}
-	c.run.WithdrawAt(ruleLostMessage, one.at)
+	c.run.AmendFraming(one.torn.Line, func(f *finding.Finding) {
+		f.Fix, f.Source = finding.SetAside, ""
+		f.Edits = append(slices.DeleteFunc(f.Edits, func(e finding.Edit) bool { return e.At == one.torn }), finding.Edit{At: one.torn, Op: finding.Remove})
+	})
 }
 
 // restoreTorn replaces a message that was cut inside its text by the whole one that its event shows.
 func (c *messageChecker) restoreTorn(at session.Pos, from *witness) {
-	c.remember(from, lostText{text: c.answerText, torn: true, at: at}, "answer")
+	c.remember(from, lostText{text: c.answerText, torn: at})
 	c.run.AmendFraming(at.Line, func(f *finding.Finding) {
 		f.Fix, f.Source = max(f.Fix, finding.Recovered), from.source()
 		f.Edits = append(f.Edits,

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
@@ -40,12 +41,12 @@ type messageChecker struct {
 	afterCompaction bool        // the newest record, settings excepted, is a compaction
 	textInFront     textSum     // the text of an answer's item that is the newest record, settings excepted
 
-	// What is needed to take a finding back when its message comes after all.
-	copies recent[struct{}]        // events that show messages, by their bytes
-	stray  map[strayAnswer]bool    // answers whose events have not come in front of them
-	early  map[textSum]session.Pos // findings about answers whose items did not follow their events, by their texts
-	// lateThoughts are findings about thoughts whose items did not follow their events, by what the first of these shows.
-	lateThoughts map[uint64]session.Pos
+	// What is needed to know a message when it comes after all.
+	copies recent[struct{}]         // events that show messages, by their bytes
+	stray  map[strayAnswer]bool     // answers whose events have not come in front of them
+	early  map[textSum]*check.Claim // answers whose items did not follow their events, by their texts
+	// lateThoughts are thoughts whose items did not follow their events, by what the first of these shows.
+	lateThoughts map[uint64]*check.Claim
 	restored     map[uint64]lostText // messages reported as lost, by eventSum
 	echo         *lostText           // a message of restored whose event has come a second time
 	echoOf       uint64              // its eventSum
@@ -200,17 +201,16 @@ func (c *messageChecker) cutAgent(at session.Pos) {
 
 // lostSoFar reports the answer of an event whose item has not come where one client would have written it.
 func (c *messageChecker) lostSoFar() {
-	c.lostAt(finding.Edit{At: c.answerEvent.ref.Pos, Op: finding.After}, c.answerEvent, "answer")
-	c.mayComeLate(c.answerEvent.ref.Pos)
+	c.mayComeLate(c.lostAt(finding.Edit{At: c.answerEvent.ref.Pos, Op: finding.After}, c.answerEvent, "answer"))
 }
 
-// mayComeLate notes where the answer in hand was reported as lost, until its item comes after all.
-func (c *messageChecker) mayComeLate(at session.Pos) {
+// mayComeLate notes that the answer in hand is lost, until its item comes after all.
+func (c *messageChecker) mayComeLate(lost *check.Claim) {
 	if c.early == nil {
-		c.early = map[textSum]session.Pos{}
+		c.early = map[textSum]*check.Claim{}
 	}
 	if len(c.early) < maxRestored {
-		c.early[c.answerText] = at
+		c.early[c.answerText] = lost
 	}
 }
 
@@ -374,8 +374,7 @@ func (c *messageChecker) resolveAgent(at session.Pos) {
 		c.lostAt(finding.Edit{At: c.answerEvent.ref.Pos, Op: finding.After}, c.answerEvent, "answer")
 		c.lastItem, c.lastText = c.answerEvent.ref.Pos, textSum{}
 	} else if h := c.run.holes.First(c.answerEvent.ref.Pos, at); h != nil {
-		c.lost(h, c.answerEvent, "answer")
-		c.mayComeLate(h.At)
+		c.mayComeLate(c.lost(h, c.answerEvent, "answer"))
 		c.lastItem = c.answerEvent.ref.Pos
 		c.lastText = textSum{}
 	} else if c.itemsFollow(at) {
@@ -385,12 +384,12 @@ func (c *messageChecker) resolveAgent(at session.Pos) {
 	c.answerEvent = nil
 }
 
-// cameLate withdraws the finding that an answer is lost. If two clients write to one session, records of one may come between
+// cameLate takes the item of an answer that is not lost. If two clients write to one session, records of one may come between
 // an event of the other and its item.
 func (c *messageChecker) cameLate(text textSum) {
-	if at, ok := c.early[text]; ok && text.size > 0 {
+	if lost := c.early[text]; lost != nil && text.size > 0 {
 		delete(c.early, text)
-		c.run.WithdrawAt(ruleLostMessage, at)
+		lost.Wrong = true
 	}
 }
 
@@ -413,8 +412,8 @@ func (c *messageChecker) compareLastAnswer(rec *session.Record, crossed bool) {
 		return
 	}
 	if crossed {
-		for _, at := range c.said.missed {
-			c.run.WithdrawAt(ruleLostMessage, at)
+		for _, lost := range c.said.missed {
+			lost.Wrong = true
 		}
 		c.said.missed = c.said.missed[:0]
 	}
@@ -435,9 +434,9 @@ func (c *messageChecker) compareLastAnswer(rec *session.Record, crossed bool) {
 		c.lost(h, t, "answer")
 		h.WithEvent()
 	} else if c.turnOpen && c.lastItem.Less(c.lastWork) && c.turnStart.Less(c.lastWork) && !c.alone.review.open {
-		c.lostAt(finding.Edit{At: rec.Pos, Op: finding.Before}, t, "answer")
+		lost := c.lostAt(finding.Edit{At: rec.Pos, Op: finding.Before}, t, "answer")
 		if said && len(c.said.missed) < maxLeft {
-			c.said.missed = append(c.said.missed, rec.Pos)
+			c.said.missed = append(c.said.missed, lost)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -30,8 +31,8 @@ type shownSearch struct {
 
 // reportedSearch is a search that was reported as lost.
 type reportedSearch struct {
-	id string
-	at session.Pos // of the finding
+	id   string
+	lost *check.Claim
 }
 
 func newSearchChecker(s *run) *searchChecker { return &searchChecker{run: s, seed: maphash.MakeSeed()} }
@@ -81,10 +82,9 @@ func (c *searchChecker) item(rec *session.Record) {
 		return
 	}
 	c.remember(told[i].id)
-	at := told[i].at
+	told[i].lost.Wrong = true
 	c.told[action] = slices.Delete(told, i, i+1)
 	c.count--
-	c.run.WithdrawAt(ruleLostMessage, at)
 }
 
 func (c *searchChecker) remember(id string) {
@@ -128,9 +128,9 @@ func (c *searchChecker) lost(at session.Pos) {
 	if c.told == nil {
 		c.told = map[uint64][]reportedSearch{}
 	}
+	claim := c.run.Claim(f)
 	if c.count < maxSearches {
-		c.told[c.is.action] = append(told, reportedSearch{c.is.id, f.Pos})
+		c.told[c.is.action] = append(told, reportedSearch{c.is.id, claim})
 		c.count++
 	}
-	c.run.Report(f)
 }

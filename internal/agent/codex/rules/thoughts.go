@@ -2,6 +2,7 @@ package rules
 
 import (
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -26,16 +27,16 @@ func (c *messageChecker) thoughtShown(rec *session.Record, t *witness, again boo
 	}
 }
 
-// thoughtCame takes back the finding that a thought is lost, once its item comes. If two clients write to one session, records of one may come
+// thoughtCame takes the item of a thought, which is not lost then. If two clients write to one session, records of one may come
 // between an event of the other and its item.
 func (c *messageChecker) thoughtCame(rec *session.Record) {
 	if len(c.lateThoughts) == 0 {
 		return
 	}
 	said := codex.Sum([]byte(codex.ShownThought(rec.Raw)))
-	if at, ok := c.lateThoughts[said]; ok && (len(c.thoughts) == 0 || c.thoughts[0].said != said) {
+	if lost := c.lateThoughts[said]; lost != nil && (len(c.thoughts) == 0 || c.thoughts[0].said != said) {
 		delete(c.lateThoughts, said)
-		c.run.WithdrawAt(ruleLostMessage, at)
+		lost.Wrong = true
 	}
 }
 
@@ -63,12 +64,12 @@ func (c *messageChecker) resolveThought(at session.Pos, over bool) {
 	default:
 		return
 	}
-	c.remember(last, lostText{thought: true, at: f.Pos}, "reasoning")
+	claim := c.run.Claim(f)
+	c.remember(last, lostText{thought: true, claim: claim})
 	if c.lateThoughts == nil {
-		c.lateThoughts = map[uint64]session.Pos{}
+		c.lateThoughts = map[uint64]*check.Claim{}
 	}
 	if first.ref.Pos.Lost == 0 && !f.Hole && len(c.lateThoughts) < maxRestored {
-		c.lateThoughts[first.said] = f.Pos
+		c.lateThoughts[first.said] = claim
 	}
-	c.run.Report(f)
 }

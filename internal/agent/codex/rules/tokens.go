@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -26,7 +27,7 @@ type tokenChecker struct {
 	over  bool             // the next part of an answer begins another one
 	known bool             // damage since the newest sum, or the loss itself, is reported by another rule
 	mixed bool             // two clients have written, each with its own sum
-	told  []session.Pos    // the findings since a turn began while no other one ran
+	told  []*check.Claim   // what seems to be lost since a turn began while no other one ran
 	other reviews          // a review's thread has a sum of its own
 	alone *finding.Finding // the finding about a sum that grew after outputs or a prompt, but without an answer
 	seed  maphash.Seed
@@ -61,7 +62,7 @@ func (c *tokenChecker) Record(rec *session.Record) {
 	}
 }
 
-// writers takes back what was said of sums while two clients wrote, because each has its own.
+// writers finds out that two clients write, each with its own sum: then nothing follows from these.
 func (c *tokenChecker) writers(rec *session.Record) {
 	crossed := c.run.crossed.see(rec)
 	if c.run.crossed.begins(rec) {
@@ -71,8 +72,8 @@ func (c *tokenChecker) writers(rec *session.Record) {
 		return
 	}
 	c.mixed, c.alone = true, nil
-	for _, at := range c.told {
-		c.run.WithdrawAt(ruleTokenGap, at)
+	for _, lost := range c.told {
+		lost.Wrong = true
 	}
 	c.told = nil
 }
@@ -174,6 +175,5 @@ func (c *tokenChecker) gap(rec *session.Record, grown, took int64) {
 }
 
 func (c *tokenChecker) report(f finding.Finding) {
-	c.told = append(c.told, f.Pos)
-	c.run.Report(f)
+	c.told = append(c.told, c.run.Claim(f))
 }
