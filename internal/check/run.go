@@ -2,7 +2,9 @@ package check
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/hist-cli/hist/internal/finding"
@@ -55,6 +57,7 @@ type Run struct {
 	listed   map[alike]int // how many findings of their own there are
 	all      map[bool]int  // the same of all rules, by whether a repair mends them
 	claims   []*Claim
+	about    map[int][]*About // by indexes in findings
 
 	refusals []Refusal
 
@@ -76,7 +79,7 @@ type Input interface {
 
 // NewRun begins a session.
 func NewRun(opts Options, history History, in Input) *Run {
-	return &Run{opts: opts, history: history, in: in, folded: map[*finding.Rule]int{}, more: map[alike]int{}, listed: map[alike]int{}, all: map[bool]int{}}
+	return &Run{opts: opts, history: history, in: in, folded: map[*finding.Rule]int{}, more: map[alike]int{}, listed: map[alike]int{}, all: map[bool]int{}, about: map[int][]*About{}}
 }
 
 // Options is what is known of the session beside its bytes.
@@ -178,18 +181,49 @@ func (r *Run) AmendFraming(line int64, change func(*finding.Finding)) {
 	}
 }
 
-// AmendLine lets a checker change all that the normalizer found in a line, also where one finding counts many lines in a row.
-func (r *Run) AmendLine(line int64, change func(*finding.Finding)) {
-	for i := len(r.framing) - 1; i >= 0 && r.findings[r.framing[i]].Pos.Line >= line; i-- {
-		if f := &r.findings[r.framing[i]]; f.Pos.Line == line {
-			change(f)
-		}
+// About is what checkers know of a record on a line in which the normalizer has found something. At the end of the session, the newest of
+// these findings is settled by it.
+type About struct {
+	Rule    *finding.Rule // of that finding; nil if there is none
+	Shown   bool          // the record is not sent to the model
+	Nothing bool          // NULs stand for records that never reached the disk
+	Mend    Mend          // how it becomes whole, or goes
+
+	at session.Pos
+}
+
+// Mend is what mends a record, at least with that fix.
+type Mend struct {
+	Fix    finding.Fix
+	Source string
+	Edits  []finding.Edit
+}
+
+// About is what is known of the record at a place, for who knows more to add.
+func (r *Run) About(at session.Pos) *About {
+	i := sort.Search(len(r.framing), func(i int) bool { return r.findings[r.framing[i]].Pos.Line > at.Line }) - 1 // they come in the order of the file
+	if i < 0 || r.findings[r.framing[i]].Pos.Line != at.Line {
+		return &About{}
 	}
-	for _, at := range r.row.rest {
-		if f := &r.findings[at]; f.Pos.Line < line && line <= f.Through {
-			change(f)
-		}
+	n := r.framing[i]
+	k, known := slices.BinarySearchFunc(r.about[n], at, func(a *About, at session.Pos) int { return a.at.Compare(at) })
+	if !known {
+		r.about[n] = slices.Insert(r.about[n], k, &About{Rule: r.findings[n].Rule, at: at})
 	}
+	return r.about[n][k]
+}
+
+// settle changes a finding by what is known of a record on its line.
+func (a *About) settle(f *finding.Finding) {
+	if a.Shown {
+		f.Impact = min(f.Impact, finding.Shows)
+	}
+	if a.Nothing && f.Fix != finding.SetAside { // a line with several holes is reported once
+		f.Impact, f.Fix = finding.Loses, finding.SetAside
+		f.Message += "; the records that belong there never reached the disk"
+	}
+	f.Fix, f.Source = max(f.Fix, a.Mend.Fix), cmp.Or(a.Mend.Source, f.Source)
+	f.Edits = append(f.Edits, a.Mend.Edits...)
 }
 
 // Claim is a finding that is reported at the end of the session, unless what comes until then shows that it is wrong.
@@ -268,6 +302,11 @@ func (r *Run) Refusals() []Refusal { return r.refusals }
 
 // Settle has the checkers say of each finding whether it is one, and what it means, now that everything is known.
 func (r *Run) Settle(checkers []Checker) {
+	for n, list := range r.about {
+		for _, a := range list {
+			a.settle(&r.findings[n])
+		}
+	}
 	r.settleClaims()
 	for _, c := range checkers {
 		if e, ok := c.(Explainer); ok {

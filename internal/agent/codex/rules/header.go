@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
+	"sort"
 	"strconv"
 	"unicode/utf8"
 
@@ -47,7 +48,8 @@ type headerChecker struct {
 
 	readAnyway bool // the client reads it, though it was mended
 
-	looked int64 // the newest line that is unreadable or mended
+	looked  int64   // the newest line that is unreadable or mended
+	notText []lines // those of them that are not UTF-8
 
 	torn      []byte // a dead first line that may have been the header
 	tornAt    int64
@@ -69,6 +71,9 @@ type headerChecker struct {
 	begins    bool                          // the first turn of a thread is among them
 }
 
+// lines are lines in a row.
+type lines struct{ first, last int64 }
+
 // Lost notes that records are restored from elsewhere.
 func (c *headerChecker) Lost(rec *session.Record) {
 	c.restored = true
@@ -85,9 +90,12 @@ func newHeaderChecker(s *run) *headerChecker { return &headerChecker{run: s, ids
 func (c *headerChecker) Record(rec *session.Record) {
 	if (rec.Kind == session.Unreadable || rec.Mended) && c.looked < rec.Pos.Line {
 		c.looked = rec.Pos.Line // all pieces of a line have the whole line as their original
-		if !c.run.paginated && !utf8.Valid(rec.Original) {
-			// Clients read a session without ordinals as text: one line that is not UTF-8, and all of it is refused (measured).
-			c.run.AmendLine(rec.Pos.Line, blocks)
+		if utf8.Valid(rec.Original) {
+			// it is text
+		} else if n := len(c.notText) - 1; n >= 0 && c.notText[n].last+1 == rec.Pos.Line {
+			c.notText[n].last++
+		} else {
+			c.notText = append(c.notText, lines{rec.Pos.Line, rec.Pos.Line})
 		}
 	}
 	if rec.Kind == session.Unreadable {
@@ -109,12 +117,10 @@ func (c *headerChecker) Record(rec *session.Record) {
 	c.learn(rec)
 }
 
-// blocks makes a loss one for which the client refuses the session. All losses of one line are, because a line is mended only if
-// all that is wrong with it is.
-func blocks(f *finding.Finding) {
-	if f.Impact != finding.Notes {
-		f.Impact = finding.Blocks
-	}
+// isText says whether the lines of a finding are UTF-8.
+func (c *headerChecker) isText(f *finding.Finding) bool {
+	i := sort.Search(len(c.notText), func(i int) bool { return c.notText[i].last >= f.Pos.Line })
+	return i == len(c.notText) || max(f.Pos.Line, f.Through) < c.notText[i].first
 }
 
 func (c *headerChecker) headerRecord(rec *session.Record) {

@@ -3,7 +3,6 @@ package rules
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
@@ -89,21 +88,13 @@ func (c *messageChecker) standsAgain(sum uint64, one lostText) {
 		one.claim.Wrong = true
 		return
 	}
-	c.run.AmendFraming(one.torn.Line, func(f *finding.Finding) {
-		f.Fix, f.Source = finding.SetAside, ""
-		f.Edits = append(slices.DeleteFunc(f.Edits, func(e finding.Edit) bool { return e.At == one.torn }), finding.Edit{At: one.torn, Op: finding.Remove})
-	})
+	c.run.About(one.torn).Mend = check.Mend{Fix: finding.SetAside, Edits: []finding.Edit{{At: one.torn, Op: finding.Remove}}}
 }
 
 // restoreTorn replaces a message that was cut inside its text by the whole one that its event shows.
 func (c *messageChecker) restoreTorn(at session.Pos, from *witness) {
 	c.remember(from, lostText{text: c.answerText, torn: at})
-	c.run.AmendFraming(at.Line, func(f *finding.Finding) {
-		f.Fix, f.Source = max(f.Fix, finding.Recovered), from.source()
-		f.Edits = append(f.Edits,
-			finding.Edit{At: at, Op: finding.Remove, Moved: true},
-			finding.Edit{At: at, Op: finding.Before, New: finding.Content{From: &from.ref, Recipe: codex.MessageRecipe{}}})
-	})
+	c.run.About(at).Mend = check.Mend{Fix: finding.Recovered, Source: from.source(), Edits: inPlaceOf(at, finding.Content{From: &from.ref, Recipe: codex.MessageRecipe{}})}
 }
 
 // strayAnswer is an answer's item, by the hash of its id.

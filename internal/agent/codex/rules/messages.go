@@ -227,11 +227,9 @@ func (c *messageChecker) event(rec *session.Record) {
 		return
 	}
 	if rec.Mended && !rec.Torn { // events are not sent to the model
-		c.run.AmendFraming(rec.Pos.Line, func(f *finding.Finding) {
-			if f.Rule == normalize.LoneSurrogate || f.Rule == normalize.RawControl {
-				f.Impact = min(f.Impact, finding.Shows)
-			}
-		})
+		if about := c.run.About(rec.Pos); about.Rule == normalize.LoneSurrogate || about.Rule == normalize.RawControl {
+			about.Shown = true
+		}
 	}
 	t := c.made.one()
 	t.ref.Set(rec)

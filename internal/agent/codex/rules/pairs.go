@@ -104,12 +104,13 @@ func (c *callChecker) outputBeforeCall(open *openCall, out *earlyOutput) {
 	c.run.Report(f)
 }
 
+// inPlaceOf are the edits that put a record in the place of another one.
+func inPlaceOf(at session.Pos, record finding.Content) []finding.Edit {
+	return []finding.Edit{{At: at, Op: finding.Remove, Moved: true}, {At: at, Op: finding.Before, New: record}}
+}
+
 // restoreTorn replaces an output whose text was cut by the whole output, which an event holds.
 func (c *callChecker) restoreTorn(open *openCall, rec *session.Record) {
 	output := finding.Content{From: &open.evidence.ref, Recipe: open.evidence.output(open.tool)}
-	source := open.evidence.source()
-	c.run.AmendFraming(rec.Pos.Line, func(f *finding.Finding) {
-		f.Fix, f.Source = max(f.Fix, finding.Recovered), source
-		f.Edits = append(f.Edits, finding.Edit{At: rec.Pos, Op: finding.Remove, Moved: true}, finding.Edit{At: rec.Pos, Op: finding.Before, New: output})
-	})
+	c.run.About(rec.Pos).Mend = check.Mend{Fix: finding.Recovered, Source: open.evidence.source(), Edits: inPlaceOf(rec.Pos, output)}
 }

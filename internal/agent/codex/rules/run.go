@@ -54,6 +54,11 @@ func (s *run) olderThan(minor int) bool {
 func (c *headerChecker) Settle(f *finding.Finding) {
 	s := c.run
 	_, at := s.Header()
+	if f.Framing && f.Impact != finding.Notes && !s.paginated && !c.isText(f) {
+		// Clients read a session without ordinals as text: one line that is not UTF-8, and all of it is refused (measured). All losses of
+		// the line are, because it is mended only if all that is wrong with it is.
+		f.Impact = finding.Blocks
+	}
 	switch {
 	case f.Rule == ruleOpenTurn && !s.paginated:
 		f.Impact = finding.Notes

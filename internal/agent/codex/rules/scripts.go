@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -302,11 +303,7 @@ func (c *callChecker) restoreScript(open *openCall, rec *session.Record) {
 		return
 	}
 	content := joinResults(s.ran, codex.CutOutputRecipe{Tool: open.tool, Stamp: codex.Stamp(rec), Own: string(own)})
-	source := s.source()
-	c.run.AmendFraming(rec.Pos.Line, func(f *finding.Finding) {
-		f.Source = source
-		f.Edits = append(f.Edits, finding.Edit{At: rec.Pos, Op: finding.Remove, Moved: true}, finding.Edit{At: rec.Pos, Op: finding.Before, New: content})
-	})
+	c.run.About(rec.Pos).Mend = check.Mend{Source: s.source(), Edits: inPlaceOf(rec.Pos, content)}
 }
 
 // newest is the last event that shows something of the call's output, nil if there is none.

@@ -147,14 +147,9 @@ func (c *callChecker) duplicateOutput(key callKey, earlier answered, rec *sessio
 	c.run.Report(f)
 }
 
-// leaveCut withdraws the completion of an output that was cut off: it is removed, because the whole one follows.
+// leaveCut says that an output that was cut off need not be completed: it is removed, because the whole one follows.
 func (c *callChecker) leaveCut(earlier answered) {
-	c.run.AmendFraming(earlier.at.Line, func(f *finding.Finding) {
-		rest := slices.DeleteFunc(slices.Clone(f.Edits), func(e finding.Edit) bool {
-			return earlier.torn && e.At == earlier.at && (e.Op == finding.Before || e.Op == finding.Remove && e.Moved)
-		})
-		if len(rest) < len(f.Edits) {
-			f.Edits, f.Source = rest, ""
-		}
-	})
+	if earlier.torn {
+		c.run.About(earlier.at).Mend = check.Mend{}
+	}
 }

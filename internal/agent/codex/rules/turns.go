@@ -166,7 +166,7 @@ func (c *turnChecker) start(rec *session.Record) {
 
 func (c *turnChecker) end(rec *session.Record) {
 	if rec.Torn { // it is not sent to the model
-		c.run.AmendFraming(rec.Pos.Line, func(f *finding.Finding) { f.Impact = min(f.Impact, finding.Shows) })
+		c.run.About(rec.Pos).Shown = true
 	}
 	t := &c.turn
 	id := t.id // mostly, and then it needs no memory

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -18,12 +17,8 @@ func (c *zeroChecker) Record(rec *session.Record) {
 	case rec.Kind != session.Unreadable:
 		c.begun = true
 	case rec.Zeros && c.begun && !(rec.Open && c.run.opts.Live):
-		c.run.AmendFraming(rec.Pos.Line, func(f *finding.Finding) {
-			if f.Rule == normalize.NULBytes && f.Fix != finding.SetAside { // a line with several holes is reported once
-				f.Impact, f.Fix = finding.Loses, finding.SetAside
-				f.Message += "; the records that belong there never reached the disk"
-			}
-		})
+		about := c.run.About(rec.Pos)
+		about.Nothing = about.Rule == normalize.NULBytes
 	}
 }
 
