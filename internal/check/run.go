@@ -53,10 +53,10 @@ type Run struct {
 	folded   map[*finding.Rule]int // indexes in findings: for each rule that is Tidy, the one that stands for all
 	framing  []int                 // indexes in findings of those that the normalizer mends
 	row      row
-	more     map[alike]int // indexes in findings: the one that counts those beyond maxFindings, or maxOfRule
-	listed   map[alike]int // how many findings of their own there are
-	all      map[bool]int  // the same of all rules, by whether a repair mends them
-	claims   []*Claim
+	more     map[alike]int    // indexes in findings: the one that counts those beyond maxFindings, or maxOfRule
+	listed   map[alike]int    // how many findings of their own there are
+	all      map[bool]int     // the same of all rules, by whether a repair mends them
+	claims   map[int]*Claim   // by indexes in findings
 	about    map[int][]*About // by indexes in findings
 
 	refusals []Refusal
@@ -79,7 +79,7 @@ type Input interface {
 
 // NewRun begins a session.
 func NewRun(opts Options, history History, in Input) *Run {
-	return &Run{opts: opts, history: history, in: in, folded: map[*finding.Rule]int{}, more: map[alike]int{}, listed: map[alike]int{}, all: map[bool]int{}, about: map[int][]*About{}}
+	return &Run{opts: opts, history: history, in: in, folded: map[*finding.Rule]int{}, more: map[alike]int{}, listed: map[alike]int{}, all: map[bool]int{}, about: map[int][]*About{}, claims: map[int]*Claim{}}
 }
 
 // Options is what is known of the session beside its bytes.
@@ -137,7 +137,12 @@ func (r *Run) Done(rec *session.Record) {
 
 // Report adds a finding. If it is about the record in hand, it also gets the record's place and ids.
 func (r *Run) Report(f finding.Finding) {
-	r.onCurrent(&f)
+	if rec := r.current; rec != nil && f.Pos == rec.Pos {
+		f.On = finding.RefOf(rec)
+		if f.IDs == "" {
+			f.IDs = strings.Trim(string(bytes.Join([][]byte{rec.ID, rec.CallID, rec.TurnID}, []byte(" "))), " ")
+		}
+	}
 	if f.Rule.Tidy { // the first stands for all that say the same, line after line
 		if at, ok := r.folded[f.Rule]; ok {
 			r.findings[at].Count++
@@ -153,18 +158,6 @@ func (r *Run) Report(f finding.Finding) {
 		r.framing = append(r.framing, len(r.findings))
 	}
 	r.findings = append(r.findings, f)
-}
-
-// onCurrent gives a finding about the record in hand the record's place and ids.
-func (r *Run) onCurrent(f *finding.Finding) {
-	rec := r.current
-	if rec == nil || f.Pos != rec.Pos {
-		return
-	}
-	f.On = finding.RefOf(rec)
-	if f.IDs == "" {
-		f.IDs = strings.Trim(string(bytes.Join([][]byte{rec.ID, rec.CallID, rec.TurnID}, []byte(" "))), " ")
-	}
 }
 
 // AmendFraming lets a checker that knows more change what the normalizer found in a line. If there are several findings,
@@ -226,39 +219,23 @@ func (a *About) settle(f *finding.Finding) {
 	f.Edits = append(f.Edits, a.Mend.Edits...)
 }
 
-// Claim is a finding that is reported at the end of the session, unless what comes until then shows that it is wrong.
-type Claim struct {
-	finding.Finding
-	Wrong bool
+// Claim is a finding that counts only if nothing shows until the end of the session that it is wrong.
+type Claim struct{ wrong bool }
 
-	behind int // how many findings were reported before it was claimed
+// Refute says that it is wrong. Of no claim, nil, there is nothing to say.
+func (c *Claim) Refute() {
+	if c != nil {
+		c.wrong = true
+	}
 }
 
-// Claim keeps a finding until the end of the session.
+// Claim reports a finding if that is not refuted until the end.
 func (r *Run) Claim(f finding.Finding) *Claim {
-	c := &Claim{Finding: f, behind: len(r.findings)}
-	r.onCurrent(&c.Finding)
-	switch {
-	case r.tooMany(&c.Finding):
-	case c.More:
-		r.findings = append(r.findings, c.Finding)
-	default:
-		r.claims = append(r.claims, c)
+	c, n := &Claim{}, len(r.findings)
+	if r.Report(f); n < len(r.findings) && !r.findings[n].More {
+		r.claims[n] = c
 	}
 	return c
-}
-
-// settleClaims reports those that are not wrong, as if that had been done when they were claimed.
-func (r *Run) settleClaims() {
-	var all []finding.Finding
-	from := 0
-	for _, c := range r.claims {
-		if !c.Wrong {
-			all = append(append(all, r.findings[from:c.behind]...), c.Finding)
-			from = c.behind
-		}
-	}
-	r.findings = append(all, r.findings[from:]...)
 }
 
 // Refusal is an error with which a request ended.
@@ -307,7 +284,13 @@ func (r *Run) Settle(checkers []Checker) {
 			a.settle(&r.findings[n])
 		}
 	}
-	r.settleClaims()
+	kept := r.findings[:0]
+	for i := range r.findings {
+		if c := r.claims[i]; c == nil || !c.wrong {
+			kept = append(kept, r.findings[i])
+		}
+	}
+	r.findings = kept
 	for _, c := range checkers {
 		if e, ok := c.(Explainer); ok {
 			r.findings = slices.DeleteFunc(r.findings, func(f finding.Finding) bool { return e.Explains(&f) })

@@ -85,7 +85,7 @@ func (c *messageChecker) remember(t *witness, one lostText) {
 func (c *messageChecker) standsAgain(sum uint64, one lostText) {
 	delete(c.restored, sum)
 	if one.claim != nil {
-		one.claim.Wrong = true
+		one.claim.Refute()
 		return
 	}
 	c.run.About(one.torn).Mend = check.Mend{Fix: finding.SetAside, Edits: []finding.Edit{{At: one.torn, Op: finding.Remove}}}

@@ -387,7 +387,7 @@ func (c *messageChecker) resolveAgent(at session.Pos) {
 func (c *messageChecker) cameLate(text textSum) {
 	if lost := c.early[text]; lost != nil && text.size > 0 {
 		delete(c.early, text)
-		lost.Wrong = true
+		lost.Refute()
 	}
 }
 
@@ -411,7 +411,7 @@ func (c *messageChecker) compareLastAnswer(rec *session.Record, crossed bool) {
 	}
 	if crossed {
 		for _, lost := range c.said.missed {
-			lost.Wrong = true
+			lost.Refute()
 		}
 		c.said.missed = c.said.missed[:0]
 	}

@@ -67,9 +67,9 @@ const (
 )
 
 // gap reports that a turn begins with a record although the one before, t, has not ended. If lines were lost, its end may have been among them.
-func (c *restartChecker) gap(t *turn, rec *session.Record) {
+func (c *restartChecker) gap(t *turn, rec *session.Record) *check.Claim {
 	if t.parent || c.run.holes.First(t.start.Pos, rec.Pos) != nil {
-		return
+		return nil
 	}
 	message := fmt.Sprintf("the turn that began on line %d never ended, and the session goes on here", t.start.Pos.Line)
 	if then, err := time.Parse(time.RFC3339, t.when()); err == nil {
@@ -80,9 +80,9 @@ func (c *restartChecker) gap(t *turn, rec *session.Record) {
 	if c.calls.Len() > 0 {
 		message += "; no output for " + named(c.calls.All())
 	}
-	c.run.Report(ruleRestartGap.Of(rec, message))
 	c.restart = rec.Pos.Line
 	c.age()
+	return c.run.Claim(ruleRestartGap.Of(rec, message))
 }
 
 // age counts the wake messages since the last restart as from before the newest. If there are too many, the first are kept.

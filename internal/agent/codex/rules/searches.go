@@ -82,7 +82,7 @@ func (c *searchChecker) item(rec *session.Record) {
 		return
 	}
 	c.remember(told[i].id)
-	told[i].lost.Wrong = true
+	told[i].lost.Refute()
 	c.told[action] = slices.Delete(told, i, i+1)
 	c.count--
 }

@@ -36,7 +36,7 @@ func (c *messageChecker) thoughtCame(rec *session.Record) {
 	said := codex.Sum([]byte(codex.ShownThought(rec.Raw)))
 	if lost := c.lateThoughts[said]; lost != nil && (len(c.thoughts) == 0 || c.thoughts[0].said != said) {
 		delete(c.lateThoughts, said)
-		lost.Wrong = true
+		lost.Refute()
 	}
 }
 

@@ -73,7 +73,7 @@ func (c *tokenChecker) writers(rec *session.Record) {
 	}
 	c.mixed, c.alone = true, nil
 	for _, lost := range c.told {
-		lost.Wrong = true
+		lost.Refute()
 	}
 	c.told = nil
 }

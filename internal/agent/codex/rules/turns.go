@@ -53,21 +53,18 @@ type turnChecker struct {
 	restart *restartChecker
 	known   recent[bool] // the newest turns that began, by their hashed ids, and whether they have ended; ends come soon after
 	last    string
-	// left are turns that had not ended when another one began, by their ids. If one has ended since, two clients wrote at once, each with
-	// turns of its own: explained is what seemed to be wrong with it until then.
-	left      map[string]leftTurn
-	explained map[ruleAt]bool
-	error     bool // the last turn ended with an error, or was aborted: that is reported already
+	// left are turns that had not ended when another one began, by their ids. If one ends after all, two clients wrote at once, each with
+	// turns of its own.
+	left  map[string]leftTurn
+	two   bool // that is reported
+	error bool // the last turn ended with an error, or was aborted: that is reported already
 }
 
-// ruleAt is what a finding is known by where only one can be meant.
-type ruleAt struct {
-	rule *finding.Rule
-	at   session.Pos
+// leftTurn is where a turn began, and where another one began in it, and what seems to be wrong with that.
+type leftTurn struct {
+	start, other session.Pos
+	open, gap    *check.Claim
 }
-
-// leftTurn is where a turn began, and where another one began in it.
-type leftTurn struct{ start, other session.Pos }
 
 // maxLeft is how many such turns are remembered.
 const maxLeft = 256
@@ -147,13 +144,13 @@ func (c *turnChecker) start(rec *session.Record) {
 		return
 	}
 	if t := &c.turn; t.open {
-		c.restart.gap(t, rec)
-		c.openTurn()
+		gap := c.restart.gap(t, rec)
+		open := c.openTurn()
 		if c.left == nil {
 			c.left = map[string]leftTurn{}
 		}
 		if t.id != "" && len(c.left) < maxLeft {
-			c.left[t.id] = leftTurn{t.start.Pos, rec.Pos}
+			c.left[t.id] = leftTurn{t.start.Pos, rec.Pos, open, gap}
 		}
 	}
 	prompt, answer, busy := c.turn.prompt, c.turn.answer, c.turn.busy
@@ -209,15 +206,13 @@ func (c *turnChecker) end(rec *session.Record) {
 
 // twoWriters takes the end of a turn in which another one began: neither was cut off there.
 func (c *turnChecker) twoWriters(rec *session.Record, left leftTurn) {
-	if c.explained == nil {
-		c.explained = map[ruleAt]bool{}
+	left.open.Refute()
+	left.gap.Refute()
+	if !c.two {
 		c.run.Report(ruleTwoWriters.Of(rec, fmt.Sprintf("the turn that began on line %d ends here, and another one began in it on line %d: two clients wrote to this session at once, each of them without what the other one said", left.start.Line, left.other.Line)))
 	}
-	c.explained[ruleAt{ruleOpenTurn, left.start}], c.explained[ruleAt{ruleRestartGap, left.other}] = true, true
+	c.two = true
 }
-
-// Explains says whether a turn has ended after all.
-func (c *turnChecker) Explains(f *finding.Finding) bool { return c.explained[ruleAt{f.Rule, f.Pos}] }
 
 // older says whether an id was made before another one. Both must be UUIDs that begin with their time.
 func older(id, other string) bool {
@@ -263,17 +258,17 @@ func whatNow(class, words string) string {
 	return ": resume this same thread"
 }
 
-func (c *turnChecker) openTurn() {
+func (c *turnChecker) openTurn() *check.Claim {
 	t := &c.turn
 	if t.parent {
-		return // the parent's turn was running when the sub-agent was made
+		return nil // the parent's turn was running when the sub-agent was made
 	}
 	// The model is sent the same with or without the turn's end (measured): this is about what the client shows.
 	f := ruleOpenTurn.At(t.start, "event_msg/task_started", "the turn that begins here neither completed nor was aborted")
 	if f.On, f.IDs = t.start, t.id; c.run.paginated {
 		f.Message += ": Codex shows it as still running"
 	}
-	c.run.Report(f.With(finding.Edit{At: t.last, Op: finding.After, Tail: true, New: finding.Content{Literal: codex.NewTurnAborted(t.id, t.when())}}))
+	return c.run.Claim(f.With(finding.Edit{At: t.last, Op: finding.After, Tail: true, New: finding.Content{Literal: codex.NewTurnAborted(t.id, t.when())}}))
 }
 
 func (c *turnChecker) End() {
