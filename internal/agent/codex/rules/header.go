@@ -39,7 +39,7 @@ var firstPlace = session.Pos{Line: 1}
 // maxHeader is up to how many bytes of a header are kept until the session's end.
 const maxHeader = 4 << 20
 
-// headerChecker checks the header, and which session the records belong to.
+// headerChecker checks the header, and which session the records belong to, and notes what lines without a record mean for it.
 type headerChecker struct {
 	run  *run
 	line []byte      // the header's bytes
@@ -104,6 +104,10 @@ func (c *headerChecker) Record(rec *session.Record) {
 		}
 		if !c.anyRecord && !rec.Blank {
 			c.dead++
+		}
+		if rec.Zeros && c.run.Records() > 0 && !(rec.Open && c.run.opts.Live) { // in front of the header, nothing is lost
+			about := c.run.About(rec.Pos)
+			about.Nothing = about.Rule == normalize.NULBytes
 		}
 		return
 	}

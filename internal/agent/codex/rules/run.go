@@ -40,7 +40,7 @@ func Stages(of *check.Run, history *codex.History) [][]check.Checker {
 		{newCallChecker(s)},                          // lost records go into the holes that they left: those of calls first,
 		{newMessageChecker(s)},
 		{newSearchChecker(s)},
-		{newTurnChecker(s), &saveChecker{run: s}, &sandboxChecker{run: s}, &zeroChecker{run: s}, newTokenChecker(s), newUnshownChecker(s)},
+		{newTurnChecker(s), &saveChecker{run: s}, &sandboxChecker{run: s}, newTokenChecker(s), newUnshownChecker(s)},
 	}
 }
 

@@ -35,5 +35,5 @@ func (c *callChecker) Lost(rec *session.Record) { c.Record(rec) }
 // Lost: see callChecker's.
 func (c *messageChecker) Lost(rec *session.Record) { c.Record(rec) }
 
-// Lost: see callChecker's.
-func (c *turnChecker) Lost(rec *session.Record) { c.Record(rec) }
+// Lost: see callChecker's. Restarts are told by what stands in the file.
+func (c *turnChecker) Lost(rec *session.Record) { c.follow(rec, nil) }

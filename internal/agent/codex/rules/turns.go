@@ -77,15 +77,22 @@ func newTurnChecker(s *run) *turnChecker {
 }
 
 func (c *turnChecker) Record(rec *session.Record) {
-	t := &c.turn
-	if rec.Kind == session.TurnStart {
-		c.start(rec) // this asks for the calls that the turn before has left open
+	var gap *check.Claim
+	if rec.Kind == session.TurnStart && c.turn.open && !c.again(rec) {
+		gap = c.restart.gap(&c.turn, rec)
 	}
 	c.restart.record(rec)
+	c.follow(rec, gap)
+}
+
+// follow takes the next record, and what is claimed if it begins a turn although the one before has not ended.
+func (c *turnChecker) follow(rec *session.Record, gap *check.Claim) {
+	t := &c.turn
 	switch rec.Kind {
 	case session.Unreadable, session.Header:
 		return
 	case session.TurnStart:
+		c.start(rec, gap)
 	case session.TurnEnd:
 		c.end(rec)
 		return
@@ -138,13 +145,12 @@ func (c *turnChecker) again(rec *session.Record) bool {
 	return c.turn.open && codex.RecordSum(rec) == c.turn.sum
 }
 
-func (c *turnChecker) start(rec *session.Record) {
+func (c *turnChecker) start(rec *session.Record, gap *check.Claim) {
 	id := string(rec.TurnID)
 	if c.again(rec) {
 		return
 	}
 	if t := &c.turn; t.open {
-		gap := c.restart.gap(t, rec)
 		open := c.openTurn()
 		if c.left == nil {
 			c.left = map[string]leftTurn{}
