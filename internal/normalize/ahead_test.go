@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
-	"github.com/hist-cli/hist/internal/testkit"
 	"github.com/hist-cli/hist/internal/testkit/corpus"
 )
 
@@ -17,7 +16,7 @@ import (
 // many goroutines.
 func TestAhead(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
-	for range testkit.Times(6, 3) {
+	for range 6 {
 		var sound bytes.Buffer
 		if err := corpus.Write(&sound, corpus.Options{Size: 2 << 20, Seed: rng.Int64(), Paginated: true, Text: 50 << rng.IntN(8)}); err != nil {
 			t.Fatal(err)
