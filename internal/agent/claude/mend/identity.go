@@ -142,7 +142,7 @@ func (c *Checker) identify() {
 		}
 		d := n.named
 		if d == nil {
-			d = c.find(n, faults.MissingUUID, "the record has no id: nothing can hang on it, and the client forgets everything above what follows")
+			d = c.find(n, faults.MissingUUID, "the record has no id: the client skips it, and everything above it is lost")
 		}
 		n.change().named = d
 		old := n.UUID

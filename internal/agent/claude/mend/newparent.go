@@ -184,7 +184,7 @@ func (c *Checker) healed(n *node) *node {
 // begin there. If the end is in front of the gap, they send only what stands in front of the gap, whatever the times are
 // (measured with 2.1.120 to 2.1.330).
 func (c *Checker) impactOf(n, p *node) finding.Impact {
-	if sent := c.counted.has(n) && c.counted.has(p); !sent && (c.healed(n) != p || c.behindEnd(n)) {
+	if c.healed(n) != p || c.behindEnd(n) {
 		return finding.Loses
 	}
 	return c.worst(faults.OldAndNewer(finding.Loses, finding.Notes))

@@ -216,9 +216,6 @@ func (c *Checker) settle() {
 				d.Message += " (in a part of the history that is no longer sent)"
 			}
 		}
-		if d.Rule == faults.MissingUUID && d.Impact != finding.Notes && d.about != c.counted.tip && c.sendsAll() {
-			d.Impact, d.Message = finding.Notes, "the record has no id: the client puts what follows behind it by their times, and sends all the same"
-		}
 	}
 	c.relink()
 	c.cutHead()
@@ -232,11 +229,6 @@ func (c *Checker) settle() {
 		}
 		c.run.Report(d.Finding)
 	}
-}
-
-// sendsAll says whether each client that may read the session sends of the file as it is all that it sends once all is mended.
-func (c *Checker) sendsAll() bool {
-	return !c.middleTarget() && !slices.ContainsFunc(c.sentSet.list, func(n *node) bool { return !c.counted.has(n) })
 }
 
 // cutHead marks the findings that put a record in front of all others, if it is not known that the session began with it, and those
