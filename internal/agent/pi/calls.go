@@ -383,7 +383,7 @@ func (c *checker) unsummed() []*found {
 	if len(all) == 0 {
 		return nil
 	}
-	f := c.find(all[0], ruleNoSummary, finding.SetAside, "a compaction without a summary: the model is told nothing of what it summed up; what stands before it is still in the file")
+	f := c.find(all[0], ruleNoSummary, finding.SetAside, "a compaction tells nothing of what it summed up, so the model forgets that; it still stands in the file")
 	f.Impact = finding.Loses
 	parents := map[string]string{} // of those that go, by their ids: the record above that stays
 	for _, i := range slices.Backward(all) {

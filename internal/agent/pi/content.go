@@ -121,8 +121,8 @@ func (f *fact) read(rec *session.Record) {
 	}
 }
 
-// saysNothing are summaries that tell nothing: there is none, or OpenClaw could not make one, found nothing to sum up, and says so.
-var saysNothing = regexp.MustCompile(`^\s*$|^[^\n]*Summary unavailable|^(?:\s*(?:##[^\n]*|No prior history\.|None(?: captured)?\.)(?:\n|$))+\s*$`)
+// saysNothing are summaries that tell nothing: there is none, or OpenClaw could not make one, or found nothing to sum up, and says only so.
+var saysNothing = regexp.MustCompile(`^\s*$|^(?:Context contained \d+ messages[^.\n]*\. )?Summary unavailable[^\n]*\s*$|^\s*##[^\n]*\nNo prior history\.\s*(?:(?:##[^\n]*\n|None(?: captured)?\.)\s*)*$`)
 
 // message looks into a message.
 func (f *fact) message(m gjson.Result) {
@@ -144,11 +144,11 @@ func (f *fact) message(m gjson.Result) {
 		}
 		api := m.Get("api").String()
 		f.plainIDs, f.google = api == "anthropic-messages", strings.HasPrefix(api, "google-")
+		f.content(m, content)
 		if api == "openai-responses" || api == "openclaw-transcript" {
-			f.mirror = m.Get("provider").String() == "openclaw"
+			f.mirror = m.Get("provider").String() == "openclaw" && slices.Contains(notesOfChat, m.Get("model").String()) && len(f.calls) == 0
 			f.openClaw = f.mirror
 		}
-		f.content(m, content)
 		f.idle = len(f.calls) == 0 && (strings.Contains(content.Raw, `"HEARTBEAT_OK"`) || strings.Contains(content.Raw, `"NO_REPLY"`))
 	case "toolResult":
 		f.answers, f.tool, f.spare = m.Get("toolCallId").Str, m.Get("toolName").String(), slotIn(m, "toolCallId")
@@ -175,6 +175,9 @@ func (f *fact) message(m gjson.Result) {
 		}
 	}
 }
+
+// notesOfChat are what OpenClaw names as the model of its notes of a chat. A provider may have the same name as it, and a model give answers.
+var notesOfChat = []string{"delivery-mirror", "gateway-injected"}
 
 // toldCWD is the directory that a system message tells the model.
 func toldCWD(message gjson.Result) string {
