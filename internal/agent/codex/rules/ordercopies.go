@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -174,10 +175,11 @@ func (s *stretch) takeOut(i int64) finding.Edit {
 }
 
 // explains says whether a finding is only about copies: it is on one, or puts in what one says, or is about a message that is sent twice.
-// Once the copies are gone, nothing of that is true. What the API refuses because of them stays named.
+// Once the copies are gone, nothing of that is true. What the API refuses because of them stays named, and so does a call or an output whose
+// other half is lost: that is so with copies and without.
 func (o *order) explains(f *finding.Finding) bool {
 	switch {
-	case f.Framing || refusedTwice(f):
+	case f.Framing || refusedTwice(f) || f.Rule == check.CallWithoutOutput || f.Rule == check.OutputWithoutCall:
 		return false
 	case within(o.copies, f.Pos), slices.ContainsFunc(f.Edits, func(e finding.Edit) bool { return e.New.From != nil && within(o.copies, e.New.From.Pos) }):
 		return true
