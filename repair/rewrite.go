@@ -114,7 +114,7 @@ const fewLines = 32
 // skip copies the lines behind a record without reading them, up to the next one that the plan is about. Only the last
 // line before that one is read, because it has the ordinal from which the next one counts.
 func (r *rewrite) skip(framer *normalize.Normalizer, rec *session.Record) error {
-	line, offset := rec.Pos.Line+1, rec.Offset+rec.Size
+	line, offset := rec.Pos.Line+physicalLines(rec), rec.Offset+rec.Size
 	until := r.Plan.nextTouched(rec.Pos.Line) - 1
 	if until-rec.Pos.Line < fewLines || r.Header != nil || r.pending != nil || r.open || !r.links.Steady() {
 		return nil
@@ -127,6 +127,15 @@ func (r *rewrite) skip(framer *normalize.Normalizer, rec *session.Record) error 
 		line, offset = line+lines, offset+int64(len(block))
 		return err
 	})
+}
+
+// physicalLines is how many lines of the session a record was read from.
+func physicalLines(rec *session.Record) int64 {
+	text := rec.Original
+	if text == nil {
+		text = rec.Raw
+	}
+	return 1 + int64(bytes.Count(text, newline))
 }
 
 // record writes one record, changed as planned, and what is inserted beside it.

@@ -10,7 +10,6 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// TestCorpus: sessions lint clean, the same seed gives the same bytes, and lines are as long as those of real sessions.
 // same is a writer that takes what was written before, and nothing else.
 type same struct{ rest []byte }
 
@@ -22,6 +21,7 @@ func (s *same) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// TestCorpus: sessions lint clean, the same seed gives the same bytes, and lines are as long as those of real sessions.
 func TestCorpus(t *testing.T) {
 	for _, o := range []Options{
 		{Size: 4 << 20, Seed: 1}, {Size: 4 << 20, Seed: 2, Paginated: true}, {Size: 120 << 20, Seed: 3, Paginated: true, Images: true},
