@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -43,6 +44,26 @@ func TestOrdinalReuse(t *testing.T) {
 		}
 		if told != test.want {
 			t.Errorf("%s: %t", name, told)
+		}
+	}
+}
+
+// TestCopiesHideNoLoss: of a call whose output is lost that is told, too, if its records stand there twice. A repair of that rule alone relies on it.
+func TestCopiesHideNoLoss(t *testing.T) {
+	text, err := os.ReadFile("../fixtures/codex/0.155.1/code_killed/rollout-2026-11-22T01-08-17-01a200cb-fbbd-7b71-8867-f5a405236d54.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	lines = lines[:len(lines)-1] // nothing stands behind the last newline
+	text = append(text, bytes.Join(lines[len(lines)-3:], nil)...)
+	res, err := Session(t.Context(), bytes.NewReader(text), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range []string{"doubled-item", "call-without-output"} {
+		if !slices.ContainsFunc(res.Findings, func(f Finding) bool { return f.Rule.Name == rule && f.Impact >= Loses }) {
+			t.Errorf("no %s", rule)
 		}
 	}
 }
