@@ -219,7 +219,7 @@ func TestPieces(t *testing.T) {
 		at := func(m pieces) map[int64]piece {
 			all := map[int64]piece{}
 			for _, p := range m {
-				for i := range p.n {
+				for i := range int64(p.n) {
 					all[p.copied+i] = piece{from: p.from + i, tied: p.tied}
 				}
 			}

@@ -27,12 +27,16 @@ type output struct {
 	lines      int64
 	open       bool // the last line has no newline yet: it gets one if another line follows
 	pieces     pieces
+	untouched  []extent // where the bytes of the pieces that are not tied are in the copy
 	renumbered span
 	sum        *source.Sum // of the untouched lines; nil as long as the copy holds no other: then tee's is the same
 	quick      quickStream // of the untouched lines as they are in the copy
 	differs    bool        // the copy differs from the session
 	from       int64       // from this byte on, in both
 }
+
+// extent is the bytes of a file from one offset up to another.
+type extent struct{ from, to int64 }
 
 // span is a range of lines of the copy.
 type span struct{ count, first, last int64 }
@@ -58,24 +62,29 @@ func (o *output) begin(to io.Writer) {
 
 // stays writes n untouched lines, which are the session's from a line and an offset on. terminated says whether a newline follows them
 // there.
-func (o *output) stays(line, offset, n int64, raw []byte, terminated bool) error {
+func (o *output) stays(line, offset int64, n uint32, raw []byte, terminated bool) error {
 	if o.open {
 		o.diverge()
 	} else if offset != o.bytes {
 		o.differ()
 	}
-	p := piece{copied: o.lines + 1, from: line, n: n, at: o.bytes, size: int64(len(raw))}
+	at := extent{o.bytes, o.bytes + int64(len(raw))}
 	o.quick.Write(raw)
 	if terminated {
 		o.quick.Write(newline)
-		p.size++
+		at.to++
 	}
 	if o.sum != nil {
 		o.sum.Write(raw)
 		o.sum.Write(newline)
 	}
-	o.pieces.add(p)
-	return o.write(n, raw, terminated)
+	o.pieces.add(piece{copied: o.lines + 1, from: line, n: n})
+	if k := len(o.untouched) - 1; k >= 0 && o.untouched[k].to == at.from {
+		o.untouched[k].to = at.to
+	} else {
+		o.untouched = append(o.untouched, at)
+	}
+	return o.write(int64(n), raw, terminated)
 }
 
 // follows writes a line of the session of which only what ties it to others has changed.
@@ -152,11 +161,11 @@ func (o *output) finish() error {
 
 // checker hashes the untouched lines of a copy that is read.
 func (o *output) checker() *checker {
-	return &checker{at: o.pieces, hash: quickStream{Seed: o.quick.Seed}, want: o.quick.Sum64()}
+	return &checker{at: o.untouched, hash: quickStream{Seed: o.quick.Seed}, want: o.quick.Sum64()}
 }
 
 type checker struct {
-	at   pieces // that have not been passed yet
+	at   []extent // that have not been passed yet
 	pos  int64
 	hash quickStream
 	want uint64
@@ -168,16 +177,16 @@ func (c *checker) same() bool { return c.hash.Sum64() == c.want }
 func (c *checker) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 {
-		for len(c.at) > 0 && c.at[0].at+c.at[0].size <= c.pos {
+		for len(c.at) > 0 && c.at[0].to <= c.pos {
 			c.at = c.at[1:]
 		}
 		k := len(b)
 		switch {
 		case len(c.at) == 0:
-		case c.pos < c.at[0].at:
-			k = int(min(int64(k), c.at[0].at-c.pos))
+		case c.pos < c.at[0].from:
+			k = int(min(int64(k), c.at[0].from-c.pos))
 		default:
-			k = int(min(int64(k), c.at[0].at+c.at[0].size-c.pos))
+			k = int(min(int64(k), c.at[0].to-c.pos))
 			c.hash.Write(b[:k])
 		}
 		b, c.pos = b[k:], c.pos+int64(k)

@@ -123,7 +123,7 @@ func (r *rewrite) skip(framer *normalize.Normalizer, rec *session.Record) error 
 		r.Totals.Read += lines
 		r.Totals.Untouched += lines
 		r.skipped += int64(len(block))
-		err := r.stays(line, offset, lines, block[:len(block)-1], true)
+		err := r.stays(line, offset, uint32(lines), block[:len(block)-1], true)
 		line, offset = line+lines, offset+int64(len(block))
 		return err
 	})
@@ -242,9 +242,9 @@ func (r *rewrite) keep(rec *session.Record, e *edits) error {
 		return r.follows(rec.Pos.Line, line, !rec.Open)
 	}
 	r.Totals.Untouched++
-	lines := int64(1)
+	lines := uint32(1)
 	if rec.Kind == session.Unreadable { // these may be several lines that were not joined
-		lines += int64(bytes.Count(line, newline))
+		lines += uint32(bytes.Count(line, newline))
 	}
 	return r.stays(rec.Pos.Line, rec.Offset, lines, line, !rec.Open)
 }
