@@ -17,8 +17,7 @@ type change struct {
 	Before    excerpts // lines as they were; none where something was added
 	After     excerpts
 
-	has   map[*lint.Finding]bool  // the findings in By
-	lines map[*lint.Finding]int64 // the session's lines of findings that were made in the text of an earlier pass
+	lines map[*lint.Finding]int64 // the session's line of each finding in By, 0 if it has none
 }
 
 // Excerpt is a line, or as much of its head as a report shows.
@@ -57,33 +56,22 @@ func (r *rewrite) change(rec *session.Record, by []*lint.Finding) *change {
 	return r.pending
 }
 
+// add says that the change mends a finding, too.
 func (c *change) add(f *lint.Finding) {
-	if c.has == nil {
-		c.has = map[*lint.Finding]bool{}
+	if c.lines == nil {
+		c.lines = map[*lint.Finding]int64{}
 	}
-	if !c.has[f] {
-		c.has[f] = true
+	if _, ok := c.lines[f]; !ok {
+		c.lines[f] = f.Pos.Line
 		c.By = append(c.By, f)
 	}
 }
 
-// found notes the session's line of a finding of By, if it has one. The finding itself may name a line of the text of an
-// earlier pass instead.
+// found notes the session's line of a finding of By that names a line of the text of an earlier pass.
 func (c *change) found(f *lint.Finding, line int64) {
-	if c.lines == nil {
-		c.lines = map[*lint.Finding]int64{}
-	}
 	if f.Pos.Line > 0 {
 		c.lines[f] = line
 	}
-}
-
-// foundLine is the session's line of a finding, 0 if it has none.
-func (c *change) foundLine(f *lint.Finding) int64 {
-	if line, ok := c.lines[f]; ok {
-		return line
-	}
-	return f.Pos.Line
 }
 
 // maxShown is how many lines of one change are kept for the report, on each side.

@@ -147,7 +147,7 @@ func (c *comparison) name(ch *change) {
 	for len(c.by) > 0 && (c.was.ended || c.by[0].Line <= c.was.line.Number) {
 		for _, f := range c.by[0].By {
 			ch.add(f)
-			ch.found(f, c.by[0].foundLine(f))
+			ch.found(f, c.by[0].lines[f])
 		}
 		c.by = c.by[1:]
 	}

@@ -262,7 +262,7 @@ func (c *change) entry() Entry {
 	e := Entry{
 		Rule: main.Rule.Name, Impact: main.Impact.String(), Fix: weakest(c.By).String(), Reason: main.Message, From: c.from(main),
 		Line: c.Line, Offset: c.Offset, LineAfter: c.AfterLine, OffsetAfter: c.AfterAt, Before: c.Before.Shown, After: c.After.Shown,
-		MoreBefore: c.Before.More, MoreAfter: c.After.More, FoundLine: c.foundLine(main),
+		MoreBefore: c.Before.More, MoreAfter: c.After.More, FoundLine: c.lines[main],
 	}
 	if n := c.Before.More + c.After.More; n > 0 {
 		e.Reason += fmt.Sprintf("; %d more lines of this change are not shown", n)

@@ -19,7 +19,6 @@ type Finding struct {
 	Why     string // of several records that it could be tied to: which the repair has taken, and for what reason, in words
 	Count   int64  // how many findings this one stands for; 0 means 1
 	Through int64  // the last line, if it stands for several lines in a row; else 0
-	More    bool   // it only counts further findings of its rule, and has the edits of none of them
 	On      Ref    // the line that it is about; zero if there is none, or if that line came earlier
 	IDs     string // the ids of the record that it is about, as they are written there; "" if it has none
 
@@ -27,26 +26,29 @@ type Finding struct {
 	Edits []Edit
 	// Rename is the thread id after which the file of a repaired copy is named, if its name is wrong.
 	Rename string
-	// Reproject says that the repair is to let the client build its view of the session anew. The file stays as it is.
-	Reproject bool
 	// Beside is the file beside the sessions that it is about, where every session of the home has the same finding; else "".
 	Beside string
-	// First: this is mended by itself before anything else, because it changes what else there is to find.
-	First bool
 	// Option is the option of hist repair without which it is not mended, as it is typed; "" if it needs none, or nothing mends it.
 	Option string
 	// Lost is how many items of the model's history are missing or replaced because of this finding, and still are after
 	// the repair.
 	Lost int64
+	// Unseen is how many well-formed items of the file do not count as seen because of this finding: the client drops
+	// them, or they are a second copy.
+	Unseen int64
+
+	// What there are thousands of is kept small: all that is only true or false stands together.
+
+	More bool // it only counts further findings of its rule, and has the edits of none of them
+	// Reproject says that the repair is to let the client build its view of the session anew. The file stays as it is.
+	Reproject bool
+	// First: this is mended by itself before anything else, because it changes what else there is to find.
+	First bool
 	// Gap says that records are missing here, at the beginning or in the middle, and that nobody can tell how much of the history they held:
 	// Lost counts only what is known.
 	Gap bool
 	// Void says that what is wrong here holds nothing of the history, whatever it does to the session.
 	Void bool
-	// Unseen is how many well-formed items of the file do not count as seen because of this finding: the client drops
-	// them, or they are a second copy.
-	Unseen int64
-
 	// Hole says that the only sign of the damage is a missing record where the edits go. To put in that record alone would
 	// hide the damage.
 	Hole bool
@@ -104,12 +106,12 @@ const (
 type Edit struct {
 	At    session.Pos
 	Op    Op
-	Cuts  []Cut   // Splice
-	New   Content // Before, After
 	Moved bool    // Remove: another edit inserts the same bytes elsewhere
 	Lead  bool    // Before: in front of everything else that is inserted there
 	Tail  bool    // After: behind everything else that is inserted there
 	Line  bool    // Splice: of a damaged line as it is, which stays damaged
+	Cuts  []Cut   // Splice
+	New   Content // Before, After
 }
 
 // Cut replaces a range of a record's bytes.
