@@ -7,6 +7,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/agent/claude/reader"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
@@ -58,11 +59,15 @@ func (c *Checker) worst(impact faults.ByVersion) finding.Impact {
 
 // Settle adapts a finding of the normalizer to what the damage does to the clients that may read the session.
 func (c *Checker) Settle(f *finding.Finding) {
-	if f.Rule == normalize.TornTail || f.Rule == normalize.BadJSON {
+	switch f.Rule {
+	case normalize.TornTail:
 		c.trifled(f)
 		return
-	}
-	if f.Rule == normalize.GluedRecords {
+	case normalize.BadJSON:
+		c.trifled(f)
+		c.glued(f)
+		return
+	case normalize.GluedRecords:
 		c.glued(f)
 		return
 	}
@@ -109,12 +114,8 @@ func (c *Checker) trifled(f *finding.Finding) {
 	f.Message += "; it was bookkeeping (" + typ + "), no part of the conversation"
 }
 
-// firstThatLeads is the first version known to read the first record of a line on which others follow: 2.1.100 reads none of them, 2.1.215
-// and newer ones read that one (measured).
-const firstThatLeads = "2.1.215"
-
-// led is a line that begins with a whole record, on which others follow: a tool has taken the newline off the file's end, and the client
-// went on.
+// led is a line that begins with a whole record, behind which more stands: a tool has taken the newline off the file's end, and the client
+// went on, or something else was written there.
 type led struct {
 	records int
 	more    bool // something behind the first record belongs, or may belong, to the conversation
@@ -144,7 +145,7 @@ func (c *Checker) leads(n *node) bool {
 	return first && n.Pos().Part == 0
 }
 
-// glued says what clients make of a line that begins with a whole record, on which others follow.
+// glued says what clients make of a line that begins with a whole record, behind which more stands.
 func (c *Checker) glued(f *finding.Finding) {
 	l, ok := c.led[f.Pos.Line]
 	if !ok {
@@ -152,12 +153,18 @@ func (c *Checker) glued(f *finding.Finding) {
 	}
 	some, all := false, true // of the clients that may read the session read the first record
 	for _, version := range c.readers() {
-		reads := version == "" || !format.Before(version, firstThatLeads)
+		reads := !reader.Of(version).LinesAlone
 		some, all = some || reads, all && reads
 	}
 	what := "the client reads the first one only"
 	switch {
 	case !some:
+		return
+	case f.Rule == normalize.BadJSON && all:
+		f.Message = "a record with garbage behind it: the client reads the record only"
+		return
+	case f.Rule == normalize.BadJSON:
+		f.Message = "a record with garbage behind it: versions up to 2.1.100 drop both, newer ones the garbage"
 		return
 	case !all:
 		what = "versions up to 2.1.100 drop all of them, newer ones all but the first"
