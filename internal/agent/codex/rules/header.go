@@ -77,6 +77,7 @@ type lines struct{ first, last int64 }
 // Lost notes that records are restored from elsewhere.
 func (c *headerChecker) Lost(rec *session.Record) {
 	c.restored = true
+	c.run.review.see(rec)
 	c.begins = c.begins || rec.Kind == session.TurnStart && rec.Ordinal.State == session.GoodOrdinal && rec.Ordinal.Value <= codex.FirstTurn
 }
 
@@ -115,6 +116,7 @@ func (c *headerChecker) Record(rec *session.Record) {
 		return
 	}
 	c.run.prefix.see(rec, &c.run.header)
+	c.run.review.see(rec)
 	if rec.Kind == session.Header {
 		c.headerRecord(rec)
 	}

@@ -105,7 +105,7 @@ func (c *messageChecker) Record(rec *session.Record) {
 	if rec.Kind == session.TurnStart {
 		c.promptLost()
 	}
-	c.mute.see(rec, c.alone.review.open)
+	c.mute.see(rec, c.run.review.open)
 	if rec.Kind == session.Evidence && c.tellsOfFront(rec) {
 		c.resolveAgent(rec.Pos)
 		return
@@ -134,7 +134,9 @@ func (c *messageChecker) Record(rec *session.Record) {
 		c.resolveThought(rec.Pos, rec.Begins)
 		c.message(rec)
 	case session.Other:
-		c.alone.other(rec)
+		if c.run.review.open {
+			c.alone.event = nil
+		}
 	case session.Call, session.Output, session.Compaction:
 		c.resolveThought(rec.Pos, false)
 		c.resolveAgent(rec.Pos)
@@ -287,7 +289,7 @@ func (c *messageChecker) lostPrompt(rec *session.Record, t *witness) {
 		c.lost(h, t, "prompt")
 	} else if c.run.paginated && len(c.unshown) == 0 && c.shown.again(rec, c.lastShown) {
 		c.shownTwice(rec)
-	} else if !c.run.paginated && len(c.unshown) == 0 && shows(rec) { // otherwise it shows an item that was damaged
+	} else if !c.run.paginated && !c.run.review.open && len(c.unshown) == 0 && shows(rec) { // otherwise it shows an item that was damaged
 		c.alone.shown(t, shownText(rec))
 	}
 }
@@ -396,7 +398,7 @@ func (c *messageChecker) cameLate(text textSum) {
 // 0.72.0 to 0.150.0: 64 answers and 33 thoughts without an exception). Events of a review do not count: they belong to a thread
 // of their own.
 func (c *messageChecker) itemsFollow(at session.Pos) bool {
-	return !c.alone.review.open && at.Line < theEnd && !c.eventsFirst()
+	return !c.run.review.open && at.Line < theEnd && !c.eventsFirst()
 }
 
 // eventsFirst says whether the client writes all events of a response before all items of it, as those up to 0.63 do.
@@ -431,7 +433,7 @@ func (c *messageChecker) compareLastAnswer(rec *session.Record, crossed bool) {
 	if h := c.run.holes.Newest(from, rec.Pos); h != nil {
 		c.lost(h, t, "answer")
 		h.WithEvent()
-	} else if c.turnOpen && c.lastItem.Less(c.lastWork) && c.turnStart.Less(c.lastWork) && !c.alone.review.open {
+	} else if c.turnOpen && c.lastItem.Less(c.lastWork) && c.turnStart.Less(c.lastWork) && !c.run.review.open {
 		lost := c.lostAt(finding.Edit{At: rec.Pos, Op: finding.Before}, t, "answer")
 		if said && len(c.said.missed) < maxLeft {
 			c.said.missed = append(c.said.missed, lost)

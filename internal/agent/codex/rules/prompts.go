@@ -15,7 +15,6 @@ type alonePrompts struct {
 	recent [maxUnshown]textSum // texts of the newest prompts' items
 	next   int
 	event  *witness // the event of a prompt whose item has not come
-	review reviews
 }
 
 // item takes the text of a prompt's item.
@@ -28,16 +27,8 @@ func (a *alonePrompts) item(text textSum) {
 // shown takes an event that shows a prompt.
 func (a *alonePrompts) shown(t *witness, text textSum) {
 	a.event = nil
-	if !a.review.open && text.size > 0 && !slices.Contains(a.recent[:], text) {
+	if text.size > 0 && !slices.Contains(a.recent[:], text) {
 		a.event = t
-	}
-}
-
-// other takes a record that is not a message.
-func (a *alonePrompts) other(rec *session.Record) {
-	before := a.review.open
-	if a.review.see(rec); a.review.open && !before {
-		a.event = nil
 	}
 }
 

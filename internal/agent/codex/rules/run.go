@@ -25,6 +25,7 @@ type run struct {
 	newer     bool                   // the session's client is newer than any that has been measured
 	paginated bool
 	prefix    prefix
+	review    reviews
 	limited   *limitedItems
 	crossed   crossedTurns
 }

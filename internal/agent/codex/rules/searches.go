@@ -13,14 +13,13 @@ import (
 // searchChecker looks for the provider's searches of which only the event is left. In sessions without ordinals, the items
 // mostly have no id; they are recognised by what was searched.
 type searchChecker struct {
-	run    *run
-	shown  *witness                    // a search's event whose item has not come yet
-	is     shownSearch                 // that search
-	came   map[string]bool             // the ids of the searches whose items have come
-	told   map[uint64][]reportedSearch // the searches that were reported as lost, by what was searched
-	count  int                         // how many these are
-	seed   maphash.Seed
-	review reviews
+	run   *run
+	shown *witness                    // a search's event whose item has not come yet
+	is    shownSearch                 // that search
+	came  map[string]bool             // the ids of the searches whose items have come
+	told  map[uint64][]reportedSearch // the searches that were reported as lost, by what was searched
+	count int                         // how many these are
+	seed  maphash.Seed
 }
 
 // shownSearch is a search that an event shows.
@@ -55,7 +54,7 @@ func (c *searchChecker) Record(rec *session.Record) {
 	}
 	c.shown = nil
 	name := codex.ShowsSearch(rec)
-	if c.review.see(rec); name == "" || c.review.open || c.run.prefix.here {
+	if name == "" || c.run.review.open || c.run.prefix.here {
 		return
 	}
 	c.is = shownSearch{codex.SearchID(rec.Raw), c.searched(rec)}

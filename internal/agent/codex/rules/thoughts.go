@@ -19,7 +19,7 @@ func (c *messageChecker) thoughtShown(rec *session.Record, t *witness, again boo
 	}
 	if one, reported := c.restored[t.sum]; reported {
 		c.echo, c.echoOf = &one, t.sum
-	} else if !again && !c.alone.review.open {
+	} else if !again && !c.run.review.open {
 		if words := codex.ShownThought(rec.Raw); words != "" {
 			t.said = codex.Sum([]byte(words))
 			c.thoughts = append(c.thoughts, *t)

@@ -28,7 +28,6 @@ type tokenChecker struct {
 	known bool             // damage since the newest sum, or the loss itself, is reported by another rule
 	mixed bool             // two clients have written, each with its own sum
 	told  []*check.Claim   // what seems to be lost since a turn began while no other one ran
-	other reviews          // a review's thread has a sum of its own
 	alone *finding.Finding // the finding about a sum that grew after outputs or a prompt, but without an answer
 	seed  maphash.Seed
 	calls recent[struct{}] // the newest calls, by the hashes of their ids
@@ -49,11 +48,10 @@ func (c *tokenChecker) Record(rec *session.Record) {
 	case rec.Kind == session.Unreadable, rec.Mended, rec.Kind == session.Compaction, rec.Kind == session.Rollback:
 		c.known = true
 	case rec.Type == "event_msg/token_count":
-		if !c.other.open {
+		if !c.run.review.open { // its thread has a sum of its own
 			c.count(rec)
 		}
 	default:
-		c.other.see(rec)
 		c.known = c.withoutCall(rec) || c.known || codex.IsLostAnswer(rec)
 		if c.next.Line == 0 && begins(rec) {
 			c.next, c.stamp = rec.Pos, codex.Stamp(rec)

@@ -28,7 +28,6 @@ type unshownChecker struct {
 	// thought says that an event has shown a thought whose item has not come yet. After a stream was cut, the count of
 	// tokens may be between the two.
 	thought bool
-	review  reviews
 }
 
 // standing is what came directly before a record.
@@ -75,12 +74,10 @@ func (c *unshownChecker) Record(rec *session.Record) {
 			c.shown = true
 			c.tellEarly()
 		}
-		if prev == behindOther && !c.review.open && !codex.OfSubagent(c.run.header) {
+		if prev == behindOther && !c.run.review.open && !codex.OfSubagent(c.run.header) {
 			c.alone(rec, thought)
 		}
 		c.thought = c.thought && !thought
-	default:
-		c.review.see(rec)
 	}
 }
 
