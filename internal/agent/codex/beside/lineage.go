@@ -44,9 +44,6 @@ func lineageOf(ctx context.Context, h session.Info, rolloutID string, find func(
 		case !base.Paginated():
 			return &lineageBreak{What: fmt.Sprintf("history_base names %s, which is not paginated", path), Refused: true}, nil
 		}
-		if b, err := cutoff(ctx, path, h.BaseOffset); b != nil || err != nil {
-			return b, err
-		}
 		if b, err := parted(ctx, path, h); b != nil || err != nil {
 			return b, err
 		}
@@ -55,31 +52,12 @@ func lineageOf(ctx context.Context, h session.Info, rolloutID string, find func(
 	return nil, nil
 }
 
-// cutoff looks whether an offset is the end of a line of a rollout.
-func cutoff(ctx context.Context, path string, offset int64) (*lineageBreak, error) {
-	src, err := source.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	last := []source.Ref{{Offset: offset - 1, Length: 1}}
-	got, err := src.Extract(ctx, last)
-	switch {
-	case errors.Is(err, source.ErrRange), errors.Is(err, source.ErrCorrupt):
-		return &lineageBreak{What: fmt.Sprintf("history_base points past what can be read of %s (byte %d)", path, offset), Refused: true, Rewritten: true}, nil
-	case err != nil:
-		return nil, err
-	case got[0][0] != '\n':
-		return &lineageBreak{What: fmt.Sprintf("history_base points into a line of %s (byte %d): the client drops that record", path, offset), Rewritten: true}, nil
-	}
-	return nil, nil
-}
-
 // maxTail is how far in front of the cutoff its last record is looked for, in bytes.
 const maxTail = 1 << 20
 
-// parted looks whether the last record of a rollout that its fork relies on is the one that it parted from: an ancestor
-// that was put back from a copy and went on has another one there, and no client compares them. Its time alone tells nothing, for
-// a clock can be put back.
+// parted looks whether the offset at which a fork parted from a rollout is the end of a line, and that line is the record that the fork
+// parted from: an ancestor that was put back from a copy and went on has another one there, and no client compares them. Its time alone
+// tells nothing, for a clock can be put back.
 func parted(ctx context.Context, path string, h session.Info) (*lineageBreak, error) {
 	src, err := source.Open(path)
 	if err != nil {
@@ -88,8 +66,13 @@ func parted(ctx context.Context, path string, h session.Info) (*lineageBreak, er
 	defer src.Close()
 	from := max(0, h.BaseOffset-maxTail)
 	got, err := src.Extract(ctx, []source.Ref{{Offset: from, Length: h.BaseOffset - from}})
-	if err != nil {
+	switch {
+	case h.BaseOffset < 1, errors.Is(err, source.ErrRange), errors.Is(err, source.ErrCorrupt):
+		return &lineageBreak{What: fmt.Sprintf("history_base points past what can be read of %s (byte %d)", path, h.BaseOffset), Refused: true, Rewritten: true}, nil
+	case err != nil:
 		return nil, err
+	case !bytes.HasSuffix(got[0], []byte("\n")):
+		return &lineageBreak{What: fmt.Sprintf("history_base points into a line of %s (byte %d): the client drops that record", path, h.BaseOffset), Rewritten: true}, nil
 	}
 	text := bytes.TrimRight(got[0], "\n")
 	at := bytes.LastIndexByte(text, '\n')
