@@ -44,10 +44,7 @@ func KeptOfMany() check.KeptBy {
 
 // DependantsOfMany is for a run over many sessions: it reads each header of a home once.
 func DependantsOfMany() agent.DependantsBy {
-	headers := beside.NewHeaders()
-	return func(ctx context.Context, home, path string) ([]agent.Dependant, error) {
-		return beside.Dependants(ctx, home, path, headers)
-	}
+	return beside.NewHeaders().Dependants
 }
 
 // keptAs is a session of a home, by its file's name.

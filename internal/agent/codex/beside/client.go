@@ -2,12 +2,9 @@ package beside
 
 import (
 	"context"
-	"database/sql"
 	"io"
-	"os"
 	"path/filepath"
 
-	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 )
 
@@ -66,43 +63,4 @@ func (h *Home) Databases() (paths []string) {
 		paths = append(paths, filepath.Join(home.Databases(h.dir), name))
 	}
 	return paths
-}
-
-// Rehome is the database of the list of threads, and what changes there the paths of sessions whose file is gone to those of the files that
-// lie at the same place in this home; it returns how many. The path is "" if there is no such database.
-func (h *Home) Rehome() (path string, change func(ctx context.Context, tx *sql.Tx) (int64, error)) {
-	path = filepath.Join(home.Databases(h.dir), home.StateFile)
-	if _, err := os.Stat(path); err != nil {
-		return "", nil
-	}
-	return path, func(ctx context.Context, tx *sql.Tx) (int64, error) { return rehome(ctx, tx, h.dir) }
-}
-
-// Strayed is how many threads the list names at places that are gone, though they lie at the same place in this home: it was moved
-// or copied.
-func (h *Home) Strayed(ctx context.Context) (int, error) { return strayed(ctx, h.dir) }
-
-// Threads reads the list. It is nil if there is none; the error may be agent.ErrSchema.
-func (h *Home) Threads(ctx context.Context) ([]agent.Thread, error) { return listedThreads(ctx, h.dir) }
-
-// LastIsListed says whether the client takes the last thread from its list, rather than by the times of the files.
-func (h *Home) LastIsListed(threads []agent.Thread) bool { return lastIsListed(threads) }
-
-// Enlist adds a copy of a thread as the original stands in the list; false if it does not, or if there is no list.
-func (h *Home) Enlist(ctx context.Context, original string, copied agent.Copied) (bool, error) {
-	return enlist(ctx, h.dir, original, copied)
-}
-
-// Delist takes a copy out of the list again whose file is gone.
-func (h *Home) Delist(ctx context.Context, copied, path string) error {
-	return delist(ctx, h.dir, copied, path)
-}
-
-// Dependants is Headers.Dependants, for the session of a home at path.
-func Dependants(ctx context.Context, dir, path string, headers *Headers) ([]agent.Dependant, error) {
-	name, ok := home.ParseName(filepath.Base(path))
-	if !ok {
-		return nil, nil // nothing can point to it
-	}
-	return headers.Dependants(ctx, dir, name.RolloutID)
 }

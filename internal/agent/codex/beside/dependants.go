@@ -31,17 +31,20 @@ type readHeader struct {
 // NewHeaders returns Headers that have read nothing yet.
 func NewHeaders() *Headers { return &Headers{known: map[string]readHeader{}} }
 
-// Dependants lists the rollouts of a home, including archived and compressed ones, whose history_base names the rollout. One
+// Dependants lists the rollouts of a home, including archived and compressed ones, whose history_base names the rollout at a path. One
 // whose header can't be read is left out: its client can't follow it, either.
-func (hs *Headers) Dependants(ctx context.Context, home, rolloutID string) ([]agent.Dependant, error) {
-	var found []agent.Dependant
+func (hs *Headers) Dependants(ctx context.Context, home, path string) (found []agent.Dependant, err error) {
+	id, err := RolloutID(path)
+	if err != nil {
+		return nil, nil //nolint:nilerr // nothing can point to it
+	}
 	for _, root := range codexhome.Sessions(home) {
 		err := walk.Walk(ctx, root, func(e walk.Entry) error {
 			if e.Err != nil || e.Hidden {
 				return nil
 			}
 			h, ok := hs.of(ctx, e.Path)
-			if ok && h.BaseThread == rolloutID {
+			if ok && h.BaseThread == id {
 				found = append(found, agent.Dependant{Path: e.Path, Offset: h.BaseOffset})
 			}
 			return ctx.Err()

@@ -20,11 +20,12 @@ func TestDependants(t *testing.T) {
 	home := t.TempDir()
 	header := `{"timestamp":"2026-10-01T09:00:00.000Z","ordinal":7,"type":"session_meta","payload":{"id":"%s","history_mode":"paginated"%s}}` + "\n"
 	base := `,"history_base":{"thread_id":"` + parentID + `","end_ordinal_exclusive":7,"end_byte_offset":4096}`
-	writeText(t, filepath.Join(home, "sessions/2026/10/01/rollout-2026-10-01T09-00-00-"+parentID+".jsonl"), fmt.Sprintf(header, parentID, ""))
+	parent := filepath.Join(home, "sessions/2026/10/01/rollout-2026-10-01T09-00-00-"+parentID+".jsonl")
+	writeText(t, parent, fmt.Sprintf(header, parentID, ""))
 	fork := filepath.Join(home, "archived_sessions/rollout-2026-10-01T10-00-00-"+childID+".jsonl")
 	writeText(t, fork, fmt.Sprintf(header, childID, base))
 	writeText(t, filepath.Join(home, "sessions/2026/10/01/rollout-2026-10-01T11-00-00-019a0000-0000-7000-8000-000000000003.jsonl"), "no header\n")
-	got, err := NewHeaders().Dependants(context.Background(), home, parentID)
+	got, err := NewHeaders().Dependants(context.Background(), home, parent)
 	if err != nil || len(got) != 1 || got[0] != (agent.Dependant{Path: fork, Offset: 4096}) {
 		t.Errorf("got %v, %v", got, err)
 	}
@@ -45,7 +46,7 @@ func TestHeadersAreReadOnce(t *testing.T) {
 	hs := NewHeaders()
 	asked := func(want int64) {
 		t.Helper()
-		got, err := hs.Dependants(t.Context(), home, parentID)
+		got, err := hs.Dependants(t.Context(), home, "rollout-2026-10-01T09-00-00-"+parentID+".jsonl")
 		if err != nil || len(got) != 1 || got[0].Offset != want {
 			t.Errorf("got %v, %v, want %d", got, err, want)
 		}

@@ -76,7 +76,7 @@ func (h *Home) agreed(ctx context.Context, src *source.Source, res *lint.Result)
 
 // Open returns the home at dir. What it needs of the home is read when first asked for.
 func Open(ctx context.Context, dir string) *Home {
-	return &Home{
+	h := &Home{
 		dir:       dir,
 		asker:     home.NewAsker(ctx),
 		files:     sync.OnceValues(func() (rollouts, error) { return listRollouts(ctx, dir) }),
@@ -85,15 +85,16 @@ func Open(ctx context.Context, dir string) *Home {
 		providers: sync.OnceValues(func() (map[string]bool, string) { return home.Providers(dir) }),
 		damaged:   sync.OnceValue(func() []damagedDatabase { return damagedDatabases(ctx, dir) }),
 		unsound:   sync.OnceValue(func() []damagedDatabase { return unsoundProjection(ctx, dir) }),
-		unasked: sync.OnceValues(func() (map[string]bool, error) {
-			threads, err := known(listedThreads(ctx, dir))
-			ids := map[string]bool{}
-			for _, t := range threads {
-				ids[t.ID] = t.Unasked && !t.Archived && !t.Subagent // the others it would not offer anyway
-			}
-			return ids, err
-		}),
 	}
+	h.unasked = sync.OnceValues(func() (map[string]bool, error) {
+		threads, err := known(h.Threads(ctx))
+		ids := map[string]bool{}
+		for _, t := range threads {
+			ids[t.ID] = t.Unasked && !t.Archived && !t.Subagent // the others it would not offer anyway
+		}
+		return ids, err
+	})
+	return h
 }
 
 // known treats a database in an unknown form, which a newer client may have made, as missing.

@@ -8,9 +8,17 @@ import (
 	"strings"
 )
 
-// rehome changes, in a list of threads, each path of a session whose file is gone to that of the file at the same place in a home. It
-// returns how many.
-func rehome(ctx context.Context, tx *sql.Tx, home string) (n int64, err error) {
+// Rehome is the database of the list of threads, and what changes there the paths of sessions whose file is gone to those of the files that
+// lie at the same place in this home; it returns how many. The path is "" if there is no such database.
+func (h *Home) Rehome() (path string, change func(ctx context.Context, tx *sql.Tx) (int64, error)) {
+	path = indexPath(h.dir)
+	if _, err := os.Stat(path); err != nil {
+		return "", nil
+	}
+	return path, h.rehome
+}
+
+func (h *Home) rehome(ctx context.Context, tx *sql.Tx) (n int64, err error) {
 	rows, err := tx.QueryContext(ctx, "SELECT rowid, rollout_path FROM threads")
 	if err != nil {
 		return 0, err
@@ -23,7 +31,7 @@ func rehome(ctx context.Context, tx *sql.Tx, home string) (n int64, err error) {
 			rows.Close()
 			return 0, err
 		}
-		if now := inHome(home, path); now != "" {
+		if now := inHome(h.dir, path); now != "" {
 			moved[id] = now
 		}
 	}
@@ -39,14 +47,15 @@ func rehome(ctx context.Context, tx *sql.Tx, home string) (n int64, err error) {
 	return n, nil
 }
 
-// strayed is how many rows rehome would change.
-func strayed(ctx context.Context, home string) (n int, err error) {
-	err = threadRows(ctx, home, []string{"rollout_path"}, nil, func(rows *row) error {
+// Strayed is how many threads the list names at places that are gone, though they lie at the same place in this home: it was moved
+// or copied.
+func (h *Home) Strayed(ctx context.Context) (n int, err error) {
+	err = threadRows(ctx, h.dir, []string{"rollout_path"}, nil, func(rows *row) error {
 		var path string
 		if err := rows.Scan(&path); err != nil {
 			return err
 		}
-		if inHome(home, path) != "" {
+		if inHome(h.dir, path) != "" {
 			n++
 		}
 		return nil

@@ -89,7 +89,7 @@ func TestManyThreads(t *testing.T) {
 			fmt.Sprintf("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c LIMIT %d) INSERT INTO threads SELECT 'id'||x, '/x', '/', %s, 'cli', '', 1, 0 FROM c", n, title))
 		return home
 	}
-	if list, err := listedThreads(t.Context(), threads(4, "''")); err != nil || len(list) != 4 {
+	if list, err := Open(t.Context(), threads(4, "''")).Threads(t.Context()); err != nil || len(list) != 4 {
 		t.Error(list, err)
 	}
 	defer func(most int) { maxRows = most }(maxRows)
@@ -98,10 +98,10 @@ func TestManyThreads(t *testing.T) {
 	if _, err := ReadIndex(t.Context(), many); !errors.Is(err, errSchema) {
 		t.Error(err)
 	}
-	if _, err := listedThreads(t.Context(), many); !errors.Is(err, errSchema) {
+	if _, err := Open(t.Context(), many).Threads(t.Context()); !errors.Is(err, errSchema) {
 		t.Error(err)
 	}
-	if _, err := listedThreads(t.Context(), threads(4, "CAST(zeroblob(30000000) AS TEXT)")); !errors.Is(err, errSchema) { // each is short enough, all are not
+	if _, err := Open(t.Context(), threads(4, "CAST(zeroblob(30000000) AS TEXT)")).Threads(t.Context()); !errors.Is(err, errSchema) { // each is short enough, all are not
 		t.Error(err)
 	}
 }
@@ -141,17 +141,17 @@ func TestEnlistWithTrigger(t *testing.T) {
 	runIn(t, home, file, "CREATE TABLE threads (id TEXT PRIMARY KEY, rollout_path TEXT, cwd TEXT, title TEXT, source TEXT, cli_version TEXT, updated_at INTEGER, archived INTEGER, created_at INTEGER, created_at_ms INTEGER)",
 		"INSERT INTO threads VALUES ('"+parentID+"', '/x', '/', 't', 'cli', '0.171.0', 1, 0, 1, 1), ('"+childID+"', '/y', '/', 't', 'cli', '0.171.0', 1, 0, 1, 1)", triggers[1])
 	copied := agent.Copied{ID: "copy", Path: "/z"}
-	if ok, err := enlist(t.Context(), home, parentID, copied); err != nil || !ok {
+	if ok, err := Open(t.Context(), home).Enlist(t.Context(), parentID, copied); err != nil || !ok {
 		t.Fatal(ok, err) // the client's own trigger is none of that kind
 	}
-	if err := delist(t.Context(), home, "copy", "/z"); err != nil {
+	if err := Open(t.Context(), home).Delist(t.Context(), "copy", "/z"); err != nil {
 		t.Fatal(err)
 	}
 	runIn(t, home, file, "CREATE TRIGGER t AFTER INSERT ON threads BEGIN DELETE FROM threads WHERE id <> NEW.id; END")
-	if ok, err := enlist(t.Context(), home, parentID, copied); ok || !errors.Is(err, errSchema) {
+	if ok, err := Open(t.Context(), home).Enlist(t.Context(), parentID, copied); ok || !errors.Is(err, errSchema) {
 		t.Error(ok, err)
 	}
-	if list, err := listedThreads(t.Context(), home); err != nil || len(list) != 2 {
+	if list, err := Open(t.Context(), home).Threads(t.Context()); err != nil || len(list) != 2 {
 		t.Error(list, err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// wanted are the columns that listedThreads needs; optional are the first prompt, and columns that were added later (0.145 and
+// wanted are the columns that Threads needs; optional are the first prompt, and columns that were added later (0.145 and
 // after).
 var (
 	wanted   = []string{"id", "rollout_path", "cwd", "title", "source", "cli_version", "updated_at", "archived"}
@@ -25,9 +25,9 @@ var (
 // the list has thousands.
 const firstOnly = "asked:"
 
-// listedThreads reads a home's list of threads. It is nil if there is none.
-func listedThreads(ctx context.Context, home string) (threads []agent.Thread, err error) {
-	err = threadRows(ctx, home, wanted, optional, func(rows *row) error {
+// Threads reads the home's list of threads. It is nil if there is none; the error may be agent.ErrSchema.
+func (h *Home) Threads(ctx context.Context) (threads []agent.Thread, err error) {
+	err = threadRows(ctx, h.dir, wanted, optional, func(rows *row) error {
 		var t agent.Thread
 		var seconds, archived int64
 		var millis sql.NullInt64
@@ -88,9 +88,9 @@ func threadRows(ctx context.Context, home string, wanted, optional []string, do 
 	return query(ctx, db, path, do, "SELECT "+strings.Join(list, ", ")+" FROM threads "+condition, args...)
 }
 
-// lastIsListed says whether the newest client that has written to a list of threads takes the last one from it, rather than the
+// LastIsListed says whether the newest client that has written to the list of threads takes the last one from it, rather than the
 // one whose file was changed last. The limits lie between the measured versions: 0.114 and 0.153 do, 0.130 and 0.145 do not.
-func lastIsListed(threads []agent.Thread) bool {
+func (h *Home) LastIsListed(threads []agent.Thread) bool {
 	newest := ""
 	for _, t := range threads {
 		if newest == "" || codex.Newer(t.Version, newest) {
@@ -108,13 +108,13 @@ var threadColumns = strings.Fields(`id rollout_path created_at updated_at source
 	thread_section_id section_position section_entered_at_ms project_id originator daybreak_enabled creator_user_id creator_account_id
 	attached_thread_parent_id`)
 
-// enlist adds to a home's list of threads a copy of a thread: with the row of the one that it is a copy of, under an id
+// Enlist adds to the home's list of threads a copy of a thread: with the row of the one that it is a copy of, under an id
 // and with a file of its own, neither archived nor pinned, and with a prompt, without which clients pass over it. Then
 // the client offers it where it lists threads, and resumes it as the last one. It says whether it did: a home without
 // such a list, or in which the original is not listed, is left alone. errSchema: the list has another form than the
 // known ones.
-func enlist(ctx context.Context, home, original string, copied agent.Copied) (bool, error) {
-	db, file, err := open(ctx, home, codexhome.StateFile, readWrite)
+func (h *Home) Enlist(ctx context.Context, original string, copied agent.Copied) (bool, error) {
+	db, file, err := open(ctx, h.dir, codexhome.StateFile, readWrite)
 	if db == nil || err != nil {
 		return false, err
 	}
@@ -174,9 +174,9 @@ func changeList(ctx context.Context, db *database, file string, sign int64, stat
 	return n, err
 }
 
-// delist removes the row of a copy whose file is gone from a home's list of threads.
-func delist(ctx context.Context, home, copied, path string) error {
-	db, file, err := open(ctx, home, codexhome.StateFile, readWrite)
+// Delist removes the row of a copy whose file is gone from the home's list of threads.
+func (h *Home) Delist(ctx context.Context, copied, path string) error {
+	db, file, err := open(ctx, h.dir, codexhome.StateFile, readWrite)
 	if db == nil || err != nil {
 		return err
 	}

@@ -31,14 +31,14 @@ func TestEnlist(t *testing.T) {
 				t.Fatal(err)
 			}
 			made := time.Unix(1795319637, 0).UTC()
-			if listed, err := enlist(t.Context(), home, parentID, agent.Copied{ID: childID, Path: "/new", Prompt: "hello", Made: made}); !listed || err != nil {
+			if listed, err := Open(t.Context(), home).Enlist(t.Context(), parentID, agent.Copied{ID: childID, Path: "/new", Prompt: "hello", Made: made}); !listed || err != nil {
 				t.Fatal(listed, err)
 			}
 			var got [3]string
 			if err := db.QueryRow("SELECT "+row+" FROM threads WHERE id = ?", childID).Scan(&got[0], &got[1], &got[2]); err != nil || got != c.want {
 				t.Errorf("%q, %v, want %q", got, err, c.want)
 			}
-			threads, err := listedThreads(t.Context(), home)
+			threads, err := Open(t.Context(), home).Threads(t.Context())
 			if err != nil || len(threads) != 2 {
 				t.Fatal(threads, err)
 			}
