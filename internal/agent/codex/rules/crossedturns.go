@@ -11,17 +11,12 @@ import (
 type crossedTurns struct {
 	open  map[uint64]bool // turns that run, by the hashes of their ids, and whether another one began in them
 	wrote bool            // something has been said or counted since the newest one began: otherwise two records have only changed places
-
-	at      session.Pos // the record that was seen last
-	crossed bool        // it ends a turn in which another one began
+	here  bool            // the record in hand ends a turn in which another one began
 }
 
-// see takes the record in hand, of which any number of checkers may ask, and says whether it ends a turn in which another one began.
-func (t *crossedTurns) see(rec *session.Record) (crossed bool) {
-	if rec.Pos == t.at {
-		return t.crossed
-	}
-	t.at, t.crossed = rec.Pos, false
+// see takes the next record.
+func (t *crossedTurns) see(rec *session.Record) {
+	t.here = false
 	switch rec.Kind {
 	case session.TurnStart:
 		id := codex.Sum(rec.TurnID)
@@ -34,12 +29,11 @@ func (t *crossedTurns) see(rec *session.Record) (crossed bool) {
 		t.wrote = false
 	case session.TurnEnd:
 		id := codex.Sum(rec.TurnID)
-		t.crossed = t.open[id] && t.wrote
+		t.here = t.open[id] && t.wrote
 		delete(t.open, id)
 	default:
 		t.wrote = t.wrote || rec.Model || rec.Type == "event_msg/token_count"
 	}
-	return t.crossed
 }
 
 // begins says whether a record begins a turn while no other one runs.

@@ -78,6 +78,7 @@ type lines struct{ first, last int64 }
 func (c *headerChecker) Lost(rec *session.Record) {
 	c.restored = true
 	c.run.review.see(rec)
+	c.run.crossed.see(rec)
 	c.begins = c.begins || rec.Kind == session.TurnStart && rec.Ordinal.State == session.GoodOrdinal && rec.Ordinal.Value <= codex.FirstTurn
 }
 
@@ -89,6 +90,7 @@ type stray struct {
 func newHeaderChecker(s *run) *headerChecker { return &headerChecker{run: s, ids: map[string]*int64{}} }
 
 func (c *headerChecker) Record(rec *session.Record) {
+	c.run.crossed.see(rec)
 	if (rec.Kind == session.Unreadable || rec.Mended) && c.looked < rec.Pos.Line {
 		c.looked = rec.Pos.Line // all pieces of a line have the whole line as their original
 		if utf8.Valid(rec.Original) {

@@ -98,7 +98,6 @@ func firstText(rec *session.Record) textSum { return textIn(rec, codex.FieldFirs
 func shownText(rec *session.Record) textSum { return textIn(rec, codex.ShownField(rec)) }
 
 func (c *messageChecker) Record(rec *session.Record) {
-	crossed := c.run.crossed.see(rec)
 	if c.run.crossed.begins(rec) {
 		c.said.forget()
 	}
@@ -156,7 +155,7 @@ func (c *messageChecker) Record(rec *session.Record) {
 			c.cutAgent(rec.Pos)
 		}
 		c.resolveAgent(rec.Pos)
-		c.compareLastAnswer(rec, crossed)
+		c.compareLastAnswer(rec, c.run.crossed.here)
 		c.lastShown, c.turnOpen = rec.Pos, false // a record that a later turn lacks was not lost before the end of this one
 	}
 }

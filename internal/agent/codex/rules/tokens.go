@@ -62,11 +62,10 @@ func (c *tokenChecker) Record(rec *session.Record) {
 
 // writers finds out that two clients write, each with its own sum: then nothing follows from these.
 func (c *tokenChecker) writers(rec *session.Record) {
-	crossed := c.run.crossed.see(rec)
 	if c.run.crossed.begins(rec) {
 		c.told = c.told[:0]
 	}
-	if !crossed {
+	if !c.run.crossed.here {
 		return
 	}
 	c.mixed, c.alone = true, nil
