@@ -143,7 +143,7 @@ func newCallChecker(s *run) *callChecker {
 
 func (c *callChecker) Record(rec *session.Record) {
 	if rec.Kind == session.Unreadable {
-		c.run.limited.hole()
+		c.run.limited.holes++ // it may have been a call without a call_id
 		c.tornCall(rec)
 		return
 	}

@@ -17,12 +17,11 @@ import (
 // limitedItems reports what the API is known to refuse in single items, by the tables of package api. Nearly all items are of a plain
 // shape, of which that need not be asked.
 type limitedItems struct {
-	run *run
-	// unnamed are calls without a call_id whose output has not come.
-	unnamed map[session.Family]*unnamedCalls
+	run     *run
+	unnamed [session.Search + 1][]unnamedCall // calls without a call_id whose output has not come, by their families, oldest first
 	owned   map[callKey]ownedOutput
 	calls   int         // how many there were
-	holes   int         // how many lines can't be read: each may have been such a call, too
+	holes   int         // how many lines can't be read
 	leftOut int         // how many images of the item in hand the client does not send
 	paired  session.Pos // the newest output that answers one of them by its place
 }
@@ -35,17 +34,6 @@ type unnamedCall struct {
 	holes   int    // how many lines in front of it can't be read
 }
 
-// unnamedCalls are those of a family, oldest first: those whose output was another call's after all, and then the others.
-type unnamedCalls struct{ again, waiting []unnamedCall }
-
-// next is the list that the oldest stands in.
-func (u *unnamedCalls) next() *[]unnamedCall {
-	if len(u.again) > 0 {
-		return &u.again
-	}
-	return &u.waiting
-}
-
 // ownedOutput is an output that is taken for that of an unnamed call.
 type ownedOutput struct {
 	call unnamedCall
@@ -53,7 +41,7 @@ type ownedOutput struct {
 	id   []byte // of the output, as a literal
 }
 
-// roleOfOther are the words of a part that another role writes.
+// What stands in a part of a message that the other role writes.
 var (
 	partOfAnswer = []byte(`"output_text"`)
 	partOfPrompt = []byte(`"input_text"`)
@@ -202,7 +190,7 @@ func (c *limitedItems) getsID(it item) bool {
 		return false
 	}
 	if isOutput(it) {
-		return len(*c.of(familyOf(it.Type)).next()) > 0
+		return len(c.unnamed[familyOf(it.Type)]) > 0
 	}
 	return codex.LacksCallID(it.Record)
 }
@@ -232,8 +220,7 @@ func (c *limitedItems) callID(it item) {
 			it.owner.Refused = true
 		}
 		f.First, f.Edits = true, []finding.Edit{rename(new)}
-		calls := c.of(family)
-		calls.waiting = append(calls.waiting, unnamedCall{f, family, new, c.holes})
+		c.unnamed[family] = append(c.unnamed[family], unnamedCall{f, family, new, c.holes})
 		return
 	}
 	if call, ok := c.oldest(family); ok {
@@ -245,34 +232,20 @@ func (c *limitedItems) callID(it item) {
 	}
 }
 
-// of are the calls of a family.
-func (c *limitedItems) of(family session.Family) *unnamedCalls {
-	if c.unnamed[family] == nil {
-		if c.unnamed == nil {
-			c.unnamed = map[session.Family]*unnamedCalls{}
-		}
-		c.unnamed[family] = &unnamedCalls{}
-	}
-	return c.unnamed[family]
-}
-
 // oldest takes the oldest call of a family.
 func (c *limitedItems) oldest(family session.Family) (call unnamedCall, ok bool) {
-	list := c.of(family).next()
-	if len(*list) == 0 {
+	list := c.unnamed[family]
+	if len(list) == 0 {
 		return unnamedCall{}, false
 	}
-	call, *list = (*list)[0], (*list)[1:]
-	return call, true
+	c.unnamed[family] = list[1:]
+	return list[0], true
 }
-
-// hole notes a line that can't be read.
-func (c *limitedItems) hole() { c.holes++ }
 
 // owns takes an output with an id that no call has yet for that of an unnamed call, until a call with that id comes.
 func (c *limitedItems) owns(key callKey, rec *session.Record) {
-	for _, calls := range c.unnamed {
-		if list := *calls.next(); len(list) > 0 && list[0].holes < c.holes {
+	for _, list := range c.unnamed {
+		if len(list) > 0 && list[0].holes < c.holes {
 			return
 		}
 	}
@@ -290,8 +263,9 @@ func (c *limitedItems) owns(key callKey, rec *session.Record) {
 func (c *limitedItems) disown(key callKey) {
 	if o, ok := c.owned[key]; ok {
 		delete(c.owned, key)
-		calls := c.of(o.call.family)
-		calls.again = append(calls.again, o.call)
+		list := c.unnamed[o.call.family]
+		at, _ := slices.BinarySearchFunc(list, o.call.finding.Pos, func(u unnamedCall, at session.Pos) int { return u.finding.Pos.Compare(at) })
+		c.unnamed[o.call.family] = slices.Insert(list, at, o.call)
 	}
 }
 
@@ -318,12 +292,12 @@ func familyOf(typ string) session.Family {
 }
 
 // forget lets go of calls that a compaction has replaced, or whose turn was taken back: nothing will answer them.
-func (c *limitedItems) forget() { clear(c.unnamed) }
+func (c *limitedItems) forget() { clear(c.unnamed[:]) }
 
 // end reports calls that no output answers.
 func (c *limitedItems) end() {
-	for _, calls := range c.unnamed {
-		for _, call := range slices.Concat(calls.again, calls.waiting) {
+	for _, list := range c.unnamed {
+		for _, call := range list {
 			c.run.Report(call.finding)
 		}
 	}
