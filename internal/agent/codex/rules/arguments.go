@@ -119,11 +119,7 @@ func (c *argumentChecker) tooLong(rec *session.Record, field int, limits *api.Li
 func quoted(s string) []byte { return jsonl.AppendQuote(nil, s) }
 
 func (c *argumentChecker) oversize(rec *session.Record, field int, text []byte, replacement string) {
-	c.splice(ruleOversizeCall, finding.Rejects, finding.StandIn, rec, field, quoted(replacement), fmt.Sprintf("%d characters: every request with it is refused", utf8.RuneCount(text)))
-}
-
-func (c *argumentChecker) splice(rule *finding.Rule, impact finding.Impact, fix finding.Fix, rec *session.Record, field int, replacement []byte, message string) {
-	c.run.Report(spliced(rule, impact, fix, rec, field, replacement, message))
+	c.run.Report(spliced(ruleOversizeCall, finding.Rejects, finding.StandIn, rec, field, quoted(replacement), fmt.Sprintf("%d characters: every request with it is refused", utf8.RuneCount(text))))
 }
 
 // spliced is a finding about a field. Its edit replaces the field's value; without a replacement, it is only reported.
@@ -265,7 +261,7 @@ func (c *argumentChecker) name(rec *session.Record) {
 	case len(name) > codex.MaxToolName:
 		name, fix = name[:codex.MaxToolName], finding.StandIn
 	}
-	c.splice(ruleBadToolName, finding.Rejects, fix, rec, codex.FieldName, quoted(name), "a call: "+fault.What+": the API refuses it")
+	c.run.Report(spliced(ruleBadToolName, finding.Rejects, fix, rec, codex.FieldName, quoted(name), "a call: "+fault.What+": the API refuses it"))
 }
 
 // maxToolNames is how many names of tools are remembered: clients offer some dozens.
