@@ -53,8 +53,8 @@ var ofTheSystem = []struct {
 		Text: "the client may not read or write one of its files", Same: Never, Verdict: Incompatible,
 		Step: "hist doctor names the files and folders that belong to somebody else or are shut, with the command that gives them back",
 	}},
-	{[]string{"javascript heap out of memory", "rangeerror: invalid string length"}, Meaning{
-		Text: "the client has run out of memory: it reads sessions whole, and reports are of files of several hundred megabytes and more, of other sessions of the same directory, too", Same: Never, Verdict: Incompatible,
+	{[]string{"javascript heap out of memory", "rangeerror: invalid string length", "cannot create a string longer than"}, Meaning{
+		Text: "the client has run out of memory, or of what one text may hold: it reads sessions whole, and reports are of files of several hundred megabytes and more, of other sessions of the same directory, too", Same: Never, Verdict: Incompatible,
 		Step: "hist list -v lists the sessions with their sizes; hist slim SESSION makes a smaller copy",
 	}},
 	{[]string{"emfile: too many", "too many open files"}, Meaning{

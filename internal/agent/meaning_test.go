@@ -11,6 +11,7 @@ func TestMeaningOfTheSystem(t *testing.T) {
 		"Failed to open: Permission denied (os error 13)":                                   "permission denied (os error 13)",
 		"EPERM: operation not permitted, rename '/srv/a'":                                   "eperm",
 		"FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory": "javascript heap out of memory",
+		"Error: Cannot create a string longer than 0x1fffffe8 characters":                   "cannot create a string longer than",
 		"the program's itemFile: lost":                                                      "",
 		"EMFILE: too many open files, open '/srv/a'":                                        "emfile: too many",
 		"EROFS: read-only file system, mkdir '/srv/a'":                                      "erofs",

@@ -24,8 +24,8 @@ var meanings = []agent.Meaning{
 	},
 	{
 		Words: "no conversations found to resume", Same: agent.Never, Verdict: agent.NotFound,
-		Text: "the client's list of this directory is empty: it leaves out those of other directories, and what claude -p wrote",
-		Step: "hist list lists the sessions of all directories; claude --resume ID resumes one by its id, in the directory that it was begun in",
+		Text: "the client's list of this directory is empty: it leaves out those of other directories, what claude -p wrote, and, by nine reports of 2.1.34 and later, what sessions-index.json beside the sessions does not name",
+		Step: "hist list lists the sessions of all directories; claude --resume ID resumes one by its id, in the directory that it was begun in; a sessions-index.json can be moved away: 2.1.2 and 2.1.332 list what it leaves out, too",
 	},
 	{
 		Words: "claude_code_child_session", Same: agent.Never, Verdict: agent.Incompatible, // measured with 2.1.332; reports from 2.1.177 on
@@ -74,6 +74,16 @@ var meanings = []agent.Meaning{
 		Words: "is not an object (evaluating ' | cannot read properties of undefined | cannot read properties of null", Same: agent.AfterUpgrade, Verdict: agent.Incompatible,
 		Text: "the client itself fails: most often over a record that lacks what the client takes for granted, such as the text of a block",
 		Step: repairs + "; if it names none, resume it with the newest client",
+	},
+	{
+		Words: "autocompact is thrashing", Same: agent.Now, Verdict: agent.Resumable, // anthropics/claude-code#82131
+		Text: "within one turn, what came behind each compaction has filled the context again: a long output, a large file, or the instructions and tools that every request holds",
+		Step: "resume the session with a prompt that reads less at once; /context says how much instructions and tools take; hist slim SESSION makes a copy without long outputs",
+	},
+	{
+		Words: "maximum call stack size exceeded", Same: agent.AfterUpgrade, Verdict: agent.Incompatible, // anthropics/claude-code#15340 #16747
+		Text: "the client fails by itself: reports are of 2.0 and 2.1 in long conversations",
+		Step: "resume the session with the newest client; hist lint SESSION says whether the file is at fault, too",
 	},
 	{
 		Words: "session model … could not be restored", Same: agent.Now, Verdict: agent.Resumable, Text: "the client does not know the model that the session names, and goes on with another",

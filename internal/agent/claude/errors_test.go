@@ -41,6 +41,8 @@ func TestExplain(t *testing.T) {
 		"JSON Parse error: Unrecognized token '<'":                                                                    {agent.Incompatible, agent.Never},
 		"ConfigParseError: JSON Parse error: Unexpected EOF":                                                          {agent.Incompatible, agent.Never},
 		"Session model x could not be restored (not a model this version of Claude Code recognizes) — using y":        {agent.Resumable, agent.Now},
+		"Autocompact is thrashing: the context refilled to the limit within 3 turns":                                  {agent.Resumable, agent.Now},
+		"RangeError: Maximum call stack size exceeded":                                                                {agent.Incompatible, agent.AfterUpgrade},
 		"JSON Parse error: Expected ':' before value in object property definition":                                   {agent.Incompatible, agent.Never},
 	} {
 		m := Agent.Explain(text)

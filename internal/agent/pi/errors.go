@@ -35,6 +35,20 @@ var meanings = []agent.Meaning{
 		Text: "OpenClaw found nothing in the session that it could sum up; what a model said through another client, such as Claude Code, stands in a file of that one's",
 		Step: "hist lint SESSION says whether the session has lost anything; then go on without a compaction",
 	},
+	{
+		Words: "message ordering conflict", Same: agent.Never, Verdict: agent.Incompatible, // openclaw/openclaw#27862
+		Text: "the provider does not take the order of prompts and answers, or one of their roles; these are OpenClaw's words for it",
+		Step: "hist lint SESSION says whether one is lost or out of place; if not, resume the session with the provider that it was made with",
+	},
+	{
+		Words: "session history looks corrupted (tool call", Rule: "bad-call", Same: agent.AfterRepair, Verdict: agent.Repairable,
+		Text: "a call lacks its arguments; these are OpenClaw's words for it", Step: "hist repair SESSION, then resume",
+	},
+	{
+		Words: "rejected the request schema or tool payload | something went wrong while processing your request. please try again, or use /new", Same: agent.Never, Verdict: agent.Incompatible,
+		Text: "the request failed, and OpenClaw keeps what the API said to itself", // openclaw/openclaw#77228 #75235
+		Step: "hist pre-resume SESSION reads what the API said of the last turn, if the session has it; otherwise OpenClaw's log does (openclaw logs): hist explain --error TEXT SESSION names what it is about",
+	},
 	{Words: "nothing to compact", Same: agent.Now, Verdict: agent.Resumable, Text: summedMeaning, Step: summedStep},
 	{Words: "already compacted", Same: agent.Now, Verdict: agent.Resumable, Text: summedMeaning, Step: summedStep},
 	{
