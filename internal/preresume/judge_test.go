@@ -53,3 +53,14 @@ func TestLargeSession(t *testing.T) {
 		}
 	}
 }
+
+// TestMendsItself: what a client sums up by itself before the next prompt is not said to be gone from what it sends.
+func TestMendsItself(t *testing.T) {
+	for name, want := range map[string]string{"pi": "the client sees to that by itself", "claude": "nothing that the client sends has that fault"} {
+		a := &Answer{Complete: true, Path: "s.jsonl", Verdict: Resumable, session: &timeline.Glance{Agent: all.Named(name)}}
+		a.session.Turn.Error = "prompt is too long: 213000 tokens > 200000 maximum"
+		if a.withError(Request{}); !strings.Contains(a.Warning, want) || !strings.Contains(a.Warning, "hist slim s.jsonl") {
+			t.Errorf("%s: %s", name, a.Warning)
+		}
+	}
+}

@@ -113,6 +113,8 @@ func (a *Answer) withError(req Request) {
 	case !a.OK() || a.Error != nil || last == nil:
 	case last.Depends():
 		a.Warn("the last turn was refused: " + last.Meaning + "; " + last.Way().Next(a.operand(req.Home)))
+	case last.Lasts() && a.Complete && a.mendsItself(req, last):
+		a.Warn("the last turn was refused: " + last.Meaning + "; the client sees to that by itself at the next prompt. If it comes back: " + last.Otherwise().Next(a.operand(req.Home)))
 	case last.Lasts() && a.Complete:
 		a.Warn("the last turn was refused: " + last.Meaning + "; nothing that the client sends has that fault: it was mended since, or only the API can see it. If it comes back: " + last.Otherwise().Next(a.operand(req.Home)))
 	default:
@@ -286,6 +288,12 @@ func (a *Answer) read(ctx context.Context, req Request, busy *disk.Busy) ([]lint
 		a.NotRead += fmt.Sprintf("the part between the first line and byte %d; --deep reads it", from)
 	}
 	return found, err
+}
+
+// mendsItself says whether the client takes out or sums up by itself what was refused, before it sends the rest again.
+func (a *Answer) mendsItself(req Request, last *api.Refusal) bool {
+	of := a.session.Agent
+	return of.TriesAgain != nil && of.TriesAgain(req.Lint.For[of.Name], last.Mend)
 }
 
 // refused says whether the last turn ended with an error that the next one will meet again, unless it has been mended since: what
