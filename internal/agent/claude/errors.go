@@ -122,5 +122,5 @@ func ruleFor(api, mend string) string {
 
 // triesAgain: 2.1.330 and 2.1.332 send the request again without any thinking (measured).
 func triesAgain(version, mend string) bool {
-	return mend == "bound" && (version == "" || !format.Before(version, "2.1.330"))
+	return mend == "bound" && !format.Before(version, "2.1.330")
 }

@@ -29,7 +29,7 @@ func ImpactIn(version string, rule *finding.Rule) finding.Impact {
 	default:
 		return rule.Impact
 	}
-	if version == "" || !format.Before(version, healed) {
+	if !format.Before(version, healed) {
 		return finding.Notes
 	}
 	return impact

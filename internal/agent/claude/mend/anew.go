@@ -45,7 +45,7 @@ func (c *Checker) opening(n *node, rec *session.Record) {
 // of a session, a prompt that lost its parent looks the same. It did lose it if what stands in front of it is written again behind the
 // end, since a client never rewrites what the user has left, or if the record does not say that it has no parent.
 func (c *Checker) begunAnew(n *node) bool {
-	if !n.IsPrompt() || n.ParentSpan == (format.Span{}) || n == c.firstPrompt || n.Version == "" || !format.Before(n.Version, firstNoted) || c.writtenAgain(n) {
+	if !n.IsPrompt() || n.ParentSpan == (format.Span{}) || n == c.firstPrompt || !format.Before(n.Version, firstNoted) || c.writtenAgain(n) {
 		return false
 	}
 	if c.snapshots[n.UUID] || format.Before(n.Version, firstSnapshots) && c.some.byHand && turnIsOver(n.front) {

@@ -65,7 +65,7 @@ func (c *Checker) results() map[string][]*node {
 const firstSiblings = "2.1.0"
 
 // chains says whether the client that wrote a record hangs outputs on each other: see firstSiblings.
-func (n *node) chains() bool { return n.Version != "" && format.Before(n.Version, firstSiblings) }
+func (n *node) chains() bool { return format.Before(n.Version, firstSiblings) }
 
 // chainEnd is what the next output would hang on in such a chain: the last record, before a place among the records, of the
 // answer with the call or of its outputs. whole says that nothing else stands in between.

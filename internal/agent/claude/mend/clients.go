@@ -2,6 +2,7 @@ package mend
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -14,12 +15,10 @@ import (
 )
 
 // oldTarget says whether a client older than 2.1.100, which does not look for lost parents by time, may read the session.
-func (c *Checker) oldTarget() bool {
-	if c.opts.For != "" {
-		return format.Before(c.opts.For, "2.1.100")
-	}
-	return c.written != "" && format.Before(c.written, "2.1.100")
-}
+func (c *Checker) oldTarget() bool { return format.Before(c.oldestReader(), "2.1.100") }
+
+// oldestReader is the version that the user named, or else the one that wrote the session.
+func (c *Checker) oldestReader() string { return cmp.Or(c.opts.For, c.written) }
 
 // readers are the versions that may read the session: the one that the user named, or else the one that wrote it and the newest
 // known, which is "".
@@ -31,16 +30,10 @@ func (c *Checker) readers() []string {
 }
 
 // middleTarget says whether a client up to 2.1.215 may read the session.
-func (c *Checker) middleTarget() bool {
-	v := c.opts.For
-	if v == "" {
-		v = c.written
-	}
-	return v != "" && format.Before(v, "2.1.216")
-}
+func (c *Checker) middleTarget() bool { return format.Before(c.oldestReader(), "2.1.216") }
 
 // newTarget says whether the newest client may read the session. It may, unless the user named another.
-func (c *Checker) newTarget() bool { return c.opts.For == "" || !format.Before(c.opts.For, "2.1.216") }
+func (c *Checker) newTarget() bool { return !format.Before(c.opts.For, "2.1.216") }
 
 // worst is the worst that a fault does to a client that may read the session.
 func (c *Checker) worst(impact faults.ByVersion) finding.Impact {

@@ -32,7 +32,7 @@ func (c *Checker) addBoundary(first *node, id string, d *draft) {
 	}
 	d.Rule, d.Message = faults.LostBoundary, "the mark in front of this summary is not in the file: the client sends the whole history before the compaction again"
 	p, summary := c.before(first), c.summaryFrom(first)
-	about := format.Object{"trigger": "auto", "preTokens": 0}
+	about := unknownMetadata()
 	more := format.Object{"subtype": "compact_boundary", "content": "Conversation compacted", "isMeta": false, "compactMetadata": about}
 	if p != nil {
 		more["logicalParentUuid"] = p.UUID
@@ -278,7 +278,7 @@ func (c *Checker) lostKept() {
 // saysNothing stands in for the metadata of a mark that kept no messages, or none that can be told. From 2.1.330 on, the client does that
 // itself (measured).
 func (c *Checker) saysNothing(mark *node) {
-	if mark.Version == "" || !format.Before(mark.Version, "2.1.330") {
+	if !format.Before(mark.Version, "2.1.330") {
 		return
 	}
 	d := c.find(mark, faults.LostKept, "the mark of the compaction says nothing about it: 2.1.215 fails when it compacts the session again")

@@ -3,9 +3,6 @@ package mend
 import (
 	"cmp"
 	"fmt"
-	_ "image/gif"  // a header that dimensions reads
-	_ "image/jpeg" // a header that dimensions reads
-	_ "image/png"  // a header that dimensions reads
 	"slices"
 	"strings"
 
@@ -178,7 +175,7 @@ func (c *Checker) impactOn(n *node, f *content.Fault) finding.Impact {
 // white space that is all of a record, as models say it before a call, but do send it from a record that holds more than
 // thinking. Up to 2.1.100 the same goes for "". From then on "" is sent if the answer holds more, and from 2.1.300 on never.
 func (c *Checker) sendsText(version string, n *node, blank bool) bool {
-	newest := version == "" || !format.Before(version, "2.1.300")
+	newest := !format.Before(version, "2.1.300")
 	switch {
 	case !newest && format.Before(version, "2.1.32"):
 		return true

@@ -128,7 +128,7 @@ func (c *Checker) lateness(m, call *node) finding.Finding {
 		f.Message = "the output comes after another answer: versions from 2.1.20 on make up an error for the call and do not send the output"
 	}
 	for _, version := range c.readers() {
-		if spoken == (version == "" || !format.Before(version, "2.1.20")) && (spoken || format.Before(version, "2.0.29")) {
+		if spoken != format.Before(version, "2.1.20") && (spoken || format.Before(version, "2.0.29")) {
 			f.Impact = worst
 		}
 	}

@@ -200,7 +200,7 @@ func (c *Checker) rewritten(n *node) bool {
 		return false
 	}
 	typed := n.Continues || c.snapshots[n.UUID] || format.Before(n.Version, firstSnapshots) && c.some.byHand
-	return c.rewound(n) || n.Version != "" && format.Before(n.Version, firstNoted) && typed
+	return c.rewound(n) || format.Before(n.Version, firstNoted) && typed
 }
 
 // byFiller is certain that a branch is lost if it is an answer that came after the client had gone on by itself beside it: another client

@@ -105,7 +105,7 @@ func (c *Checker) mayBeRoot(n *node) bool {
 	switch {
 	case c.rewound(n), c.clearedOnPurpose(n):
 		return true
-	case n.Role == content.RoleUser && n.first == nil && n.Version != "" && format.Before(n.Version, "1.0.128"): // a summary without children, as 1.0.17 leaves it
+	case n.Role == content.RoleUser && n.first == nil && format.Before(n.Version, "1.0.128"): // a summary without children, as 1.0.17 leaves it
 		return true
 	case n.IsPrompt() && n.Continues, (n.IsPrompt() || n.retold) && c.cleared(n): // 1.0.17 compacts and clears a conversation so
 		return true

@@ -16,7 +16,7 @@ func (c *Checker) callFrom(result *node) (name string, input format.Object, know
 	if r == nil {
 		return content.LostToolName, format.Object{"note": content.LostInput}, false
 	}
-	if r.Name == "Edit" && c.written != "" && format.Before(c.written, "2.1.0") { // these versions leave out what was not asked for (up to 2.0.76, measured)
+	if r.Name == "Edit" && format.Before(c.written, "2.1.0") { // these versions leave out what was not asked for (up to 2.0.76, measured)
 		if all, ok := r.Input["replace_all"].(bool); ok && !all {
 			delete(r.Input, "replace_all")
 		}

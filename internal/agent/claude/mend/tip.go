@@ -132,7 +132,7 @@ const firstProgress = "2.1.3"
 // unread says whether a record is a link that clients do not follow. All but old versions follow progress records, which
 // healthy sessions have, too; so these count only if the session is for such an old version or was written by one.
 func (c *Checker) unread(n *node) bool {
-	if n.Typ == "progress" && (c.opts.For != "" && format.Before(c.opts.For, "2.1.100") || c.opts.For == "" && format.Before(n.Version, firstProgress)) {
+	if n.Typ == "progress" && (format.Before(c.opts.For, "2.1.100") || c.opts.For == "" && format.Before(n.Version, firstProgress)) {
 		return true
 	}
 	return n.Role == content.RoleOther && n.Typ != "progress" && !format.NewerThanKnown(n.Version)

@@ -178,7 +178,7 @@ func firstSaid(head *node) *node {
 
 // endsTurn says whether a record ends a turn. Up to 2.1.2, clients do not write why the model stopped, or not in each record.
 func (n *node) endsTurn() bool {
-	return n.Stop == "end_turn" || n.Stop == "" && n.Version != "" && format.Before(n.Version, firstProgress) && n.Role == content.RoleAssistant && !n.Synthetic && slices.ContainsFunc(n.Blocks, func(b content.Block) bool { return b.Kind == content.BlockText })
+	return n.Stop == "end_turn" || n.Stop == "" && format.Before(n.Version, firstProgress) && n.Role == content.RoleAssistant && !n.Synthetic && slices.ContainsFunc(n.Blocks, func(b content.Block) bool { return b.Kind == content.BlockText })
 }
 
 // movable is the record to hang behind another branch, to put that in front of the rest of the trunk: the next message, or, if

@@ -35,7 +35,7 @@ func (c *Checker) lastTurn() {
 	case last.Role == content.RoleResult && c.answersForm(last): // that was the answer
 	case last.Role == content.RoleResult && !last.Denied && !format.Before(last.Version, "1.0.128"): // older ones do not record an error here either
 		note(faults.CutTurn, "the last turn stopped between a tool's output and the model's next answer")
-	case last.Role == content.RoleAssistant && last.Stop == "" && len(last.IDs(content.BlockCall)) == 0 && last.Version != "" && !format.Before(last.Version, "2.1.100") && format.Before(last.Version, "2.1.216"):
+	case last.Role == content.RoleAssistant && last.Stop == "" && len(last.IDs(content.BlockCall)) == 0 && !format.Before(last.Version, "2.1.100") && format.Before(last.Version, "2.1.216"):
 		note(faults.CutTurn, "the last answer was cut off in the middle: the client took what had come for all of it")
 	}
 }

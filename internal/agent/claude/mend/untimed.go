@@ -72,5 +72,5 @@ func (c *Checker) lastMessage() *node {
 
 // readBy says whether a version in the range from (included) until (excluded) may read the session.
 func (c *Checker) readBy(from, until string) bool {
-	return slices.ContainsFunc(c.readers(), func(v string) bool { return v != "" && !format.Before(v, from) && format.Before(v, until) })
+	return slices.ContainsFunc(c.readers(), func(v string) bool { return !format.Before(v, from) && format.Before(v, until) })
 }

@@ -77,7 +77,7 @@ func firstOfCircles(nodes []*node, numbers int, up func(*node) *node) (firsts []
 // cutsElsewhere says whether a version finds lost parents by time, but does not cut a circle at its newest record. It then
 // loses what comes before the circle (measured: 2.1.100 does, 2.1.120 does not).
 func cutsElsewhere(version string) bool {
-	return version != "" && !format.Before(version, "2.1.100") && format.Before(version, "2.1.120")
+	return !format.Before(version, "2.1.100") && format.Before(version, "2.1.120")
 }
 
 // maxLater is how many records with a later parent are examined: each costs the length of the session.

@@ -44,7 +44,7 @@ var traits = []struct {
 // Of are the traits of a version; "" is the newest.
 func Of(version string) Traits {
 	for _, t := range traits {
-		if version != "" && Before(version, t.before) {
+		if Before(version, t.before) {
 			return t.Traits
 		}
 	}
