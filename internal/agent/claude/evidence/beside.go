@@ -70,6 +70,11 @@ func Open(path string, text io.ReaderAt, asked func()) *Folder {
 // home is the home that the session lies in, if it lies where the client looks.
 func (f *Folder) home() string { return filepath.Dir(filepath.Dir(filepath.Dir(f.path))) }
 
+// kept is the folder that the client keeps for the session, or one in it.
+func (f *Folder) kept(in ...string) string {
+	return filepath.Join(append([]string{strings.TrimSuffix(f.path, format.Extension)}, in...)...)
+}
+
 // others are the other sessions of the folder.
 func (f *Folder) others() []string { return f.sessionsIn(filepath.Dir(f.path)) }
 
@@ -138,7 +143,7 @@ func (f *Folder) OutgrownBy(id string) bool {
 // sub-agents, and outputs. dir is that folder.
 func (f *Folder) Remains() (dir string, parts, outputs int) {
 	f.asked()
-	dir = strings.TrimSuffix(f.path, format.Extension)
+	dir = f.kept()
 	parts, outputs, _ = home.Remains(dir)
 	return dir, parts, outputs
 }
@@ -212,7 +217,7 @@ func (f *Folder) InHelper(uuid string, fits func(line []byte) bool) (line []byte
 
 // subAgents are the files of the session's sub-agents.
 func (f *Folder) subAgents() []string {
-	paths, _ := filepath.Glob(filepath.Join(walk.Literal(strings.TrimSuffix(f.path, format.Extension)), "subagents", "agent-*"+format.Extension)) // the pattern is sound
+	paths, _ := filepath.Glob(filepath.Join(walk.Literal(f.kept("subagents")), "agent-*"+format.Extension)) // the pattern is sound
 	return paths[:min(len(paths), maxFiles)]
 }
 
@@ -307,7 +312,7 @@ func (f *Folder) Output(callID string) (text, source string) {
 	if text, source := f.stored(callID); source != "" {
 		return text, source
 	}
-	dir := filepath.Join(strings.TrimSuffix(f.path, format.Extension), "subagents")
+	dir := f.kept("subagents")
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return "", ""

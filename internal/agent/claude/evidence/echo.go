@@ -53,9 +53,7 @@ func EnqueuedIn(raw []byte) string {
 		return ""
 	}
 	var words string
-	told := raw[at+len(start)-1:]
-	dec := json.NewDecoder(bytes.NewReader(told))
-	if dec.Decode(&words) != nil || !sound(told[:dec.InputOffset()]) || AboutTask(words) {
+	if json.Unmarshal(valueAt(raw[at+len(start)-1:]), &words) != nil || AboutTask(words) {
 		return ""
 	}
 	return words

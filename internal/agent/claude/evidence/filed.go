@@ -25,7 +25,7 @@ const maxAgent = 4 << 20
 
 // mayBeDeleted says whether the client deletes files that it wrote at a given time.
 func (f *Folder) mayBeDeleted(written time.Time) bool {
-	return home.TooOld(written, home.Retention(filepath.Dir(filepath.Dir(filepath.Dir(f.path)))))
+	return home.TooOld(written, home.Retention(f.home()))
 }
 
 // OutputFault says what is wrong with the file of an output, given its path as the session names it, its length if that is known,
@@ -91,7 +91,7 @@ func (f *Folder) AgentFault(id, answer string, written time.Time) string {
 	if filepath.Base(name) != name {
 		return ""
 	}
-	own := filepath.Join(strings.TrimSuffix(f.path, format.Extension), "subagents")
+	own := f.kept("subagents")
 	path := filepath.Join(own, name)
 	if !home.Exists(path) {
 		if !disk.IsDir(own) || f.agentElsewhere(name) || f.mayBeDeleted(written) {

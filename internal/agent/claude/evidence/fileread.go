@@ -89,7 +89,7 @@ func (f *Folder) storyOf(c content.FileRead) *fileStory {
 	sum := sha256.Sum256([]byte(c.File))
 	s := &fileStory{
 		name:   hex.EncodeToString(sum[:])[:16],
-		copies: filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(f.path))), "file-history", f.session),
+		copies: filepath.Join(f.home(), "file-history", f.session),
 	}
 	quoted, copied := jsonl.AppendQuote(nil, c.File), []byte(`"`+s.name+`@v`)
 	f.eachOwn(func(l jsonl.Line, record func() bool) bool {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/jsonl"
 )
@@ -18,7 +17,7 @@ import (
 // stored finds the output of a call among the files of their own that the client writes for large outputs: by the call's id, or
 // else the only file that no record names, if only one call has no output.
 func (f *Folder) stored(callID string) (text, source string) {
-	dir := filepath.Join(strings.TrimSuffix(f.path, format.Extension), "tool-results")
+	dir := f.kept("tool-results")
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) > maxFiles {
 		return "", ""
