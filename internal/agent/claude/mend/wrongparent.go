@@ -7,6 +7,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/claude/content"
 	"github.com/hist-cli/hist/internal/agent/claude/faults"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
+	"github.com/hist-cli/hist/internal/agent/claude/reader"
 	"github.com/hist-cli/hist/internal/finding"
 )
 
@@ -14,8 +15,16 @@ import (
 // at the circle's first record in the file. If the circle leads through the later copy of a record whose earlier one had another
 // parent, it is cut there, and that parent is the right one.
 func (c *Checker) cycles() {
-	cut := firstOfCircles(c.nodes, c.numbers, func(n *node) *node { return n.up })
-	for i, first := range cut {
+	up := make([]int32, len(c.nodes))
+	for i, n := range c.nodes {
+		if up[i] = reader.None; n.up != nil {
+			up[i] = int32(n.up.index)
+		}
+	}
+	var cut []*node
+	for i, at := range reader.Circles(up) {
+		first := c.nodes[at]
+		cut = append(cut, first)
 		for n := first.up; n != first && !cut[i].beforeParent(); n = n.up {
 			if n.beforeParent() {
 				cut[i] = n
@@ -47,31 +56,6 @@ func (c *Checker) cycles() {
 		c.hang(first, to, d)
 		first.callParent("") // the id that it named is wrong and must not be used again
 	}
-}
-
-// firstOfCircles finds the circles of parents, and returns the record of each that comes first. The work is linear: each record
-// is visited by one walk.
-func firstOfCircles(nodes []*node, numbers int, up func(*node) *node) (firsts []*node) {
-	done := make([]int32, numbers) // by a node's number: the walk that visited it, 0 if none did
-	for i, start := range nodes {
-		walk := int32(i + 1)
-		n := start
-		for n != nil && done[n.number] == 0 {
-			done[n.number] = walk
-			n = up(n)
-		}
-		if n == nil || done[n.number] != walk {
-			continue
-		}
-		first := n
-		for m := up(n); m != n; m = up(m) {
-			if m.number < first.number {
-				first = m
-			}
-		}
-		firsts = append(firsts, first)
-	}
-	return firsts
 }
 
 // cutsElsewhere says whether a version finds lost parents by time, but does not cut a circle at its newest record. It then

@@ -141,9 +141,8 @@ func (r *reading) parent(i int) int32 {
 // heal gives a record whose parent is missing, or which is above itself, the newest one in the time before it that does not hang on it.
 func (r *reading) heal() {
 	n := r.s.Records
-	round := r.rounds()
 	above := slices.Clone(r.up)
-	for i := range round {
+	for _, i := range Circles(r.up) {
 		above[i] = -1
 	}
 	root := func(i int32) int32 {
@@ -157,7 +156,7 @@ func (r *reading) heal() {
 		return top
 	}
 	for i := range n {
-		if n[i].Up == None || n[i].Role == Mark || !r.follows(i) || n[i].When == 0 || r.up[i] >= 0 && !round[i] {
+		if n[i].Up == None || n[i].Role == Mark || !r.follows(i) || n[i].When == 0 || above[i] >= 0 {
 			continue
 		}
 		r.sort()
@@ -171,23 +170,24 @@ func (r *reading) heal() {
 	}
 }
 
-// rounds are the records at which the circles of parents are cut: the first of each in the file.
-func (r *reading) rounds() map[int]bool {
-	cut, done := map[int]bool{}, make([]int32, len(r.up))
-	for i := range r.up {
+// Circles are the records at which the circles of parents are cut, given the parent of each: the first of each circle in the file. The work is
+// linear: each record is visited by one walk.
+func Circles(up []int32) (cut []int32) {
+	done := make([]int32, len(up)) // the walk that visited a record, 0 if none did
+	for i := range up {
 		j, walk := int32(i), int32(i+1)
 		for j >= 0 && done[j] == 0 {
 			done[j] = walk
-			j = r.up[j]
+			j = up[j]
 		}
 		if j < 0 || done[j] != walk {
 			continue
 		}
 		first := j
-		for k := r.up[j]; k != j; k = r.up[k] {
+		for k := up[j]; k != j; k = up[k] {
 			first = min(first, k)
 		}
-		cut[int(first)] = true
+		cut = append(cut, first)
 	}
 	return cut
 }
