@@ -20,13 +20,15 @@ func (Decoder) Paths() int { return FieldCount }
 // blocks begin with a type, too, so record types are spelt out.
 func (Decoder) Starts() [][]byte { return starts }
 
-var starts = startList(
-	"user", "assistant", "system", "attachment", "progress", "summary", "queue-operation", "last-prompt", "api-request",
-	"api-request-blob", "api-request-shape", "file-history-snapshot", "file-history-delta", "mode", "permission-mode",
-	"tools-used", "atis-latch", "cost-state", "custom-title", "agent-name", "ai-title", "tag", "pr-link",
-)
+// Bookkeeping are the types of records that are no part of the conversation.
+var Bookkeeping = []string{
+	"summary", "queue-operation", "last-prompt", "api-request", "api-request-blob", "api-request-shape", "file-history-snapshot", "file-history-delta",
+	"mode", "permission-mode", "tools-used", "atis-latch", "cost-state", "custom-title", "agent-name", "ai-title", "tag", "pr-link",
+}
 
-func startList(types ...string) [][]byte {
+var starts = startList(append([]string{"user", "assistant", "system", "attachment", "progress"}, Bookkeeping...))
+
+func startList(types []string) [][]byte {
 	list := [][]byte{[]byte(`{"parentUuid":`), []byte(`{"uuid":"`), []byte(`{"parentUuid" :`), []byte(`{"parentUuid": `)}
 	for _, t := range types {
 		list = append(list, []byte(`{"type":"`+t+`"`))

@@ -81,17 +81,11 @@ func (c *Checker) Settle(f *finding.Finding) {
 	}
 }
 
-// trifles are the types of records that are bookkeeping, not conversation.
-var trifles = []string{
-	"summary", "queue-operation", "last-prompt", "api-request", "api-request-blob", "api-request-shape", "file-history-snapshot", "file-history-delta",
-	"mode", "permission-mode", "tools-used", "atis-latch", "cost-state", "custom-title", "agent-name", "ai-title", "tag", "pr-link",
-}
-
 // trifle is the type of an unreadable record if it was surely bookkeeping, "" if it may have been part of the conversation.
 func trifle(rec *session.Record) string {
 	rest, ok := bytes.CutPrefix(rec.Raw, []byte(`{"type":"`))
 	typ, _, whole := bytes.Cut(rest, []byte(`"`))
-	if !ok || !whole || rec.Pos.Part > 0 || !slices.Contains(trifles, string(typ)) {
+	if !ok || !whole || rec.Pos.Part > 0 || !slices.Contains(format.Bookkeeping, string(typ)) {
 		return ""
 	}
 	return string(typ)
