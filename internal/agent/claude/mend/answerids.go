@@ -126,14 +126,12 @@ func (a *answering) end() {
 func (a *answering) wait(parts []answerPart) {
 	a.waiting = append(a.waiting, waitingAnswer{})
 	front, last, w := parts[0], parts[len(parts)-1], &a.waiting[len(a.waiting)-1]
-	w.id, w.says, w.last = hashOf(front.Msg), front.Message, hashOf(last.UUID)
+	w.id, w.says, w.last = sumOf(front.Msg), front.Message, sumOf(last.UUID)
 	if len(a.request) > 0 {
 		w.name = max(1, maphash.Bytes(content.NodeSeed, a.request))
 	}
 	w.begun, w.inLine, w.over, w.parts = a.begun, a.inLine, last.Stop == "end_turn", parts
 }
-
-func hashOf(id string) uint64 { return maphash.String(content.NodeSeed, id) }
 
 // compare compares each answer that waits with the first that has its id, if there was one.
 func (a *answering) compare() {
@@ -142,7 +140,7 @@ func (a *answering) compare() {
 		switch was, known := a.first.with(w.id, place); {
 		case !known:
 			*was = w.request
-		case was.last == hashOf(w.parts[0].Parent):
+		case was.last == sumOf(w.parts[0].Parent):
 			was.last = w.last
 		case was.begun.all < w.begun.all && (was.name == 0 || was.name != w.name):
 			if was.inLine && w.inLine && a.over && w.id == a.latest && was.begun.prompts < w.begun.prompts && was.says != w.says {
@@ -202,7 +200,7 @@ func (c *Checker) oneAnswer() {
 // output of the call before it.
 func (c *Checker) ownID() {
 	for _, parts := range c.answering.again {
-		if was := c.answering.first.of(hashOf(parts[0].Msg)); was.name == 0 && !was.shared {
+		if was := c.answering.first.of(sumOf(parts[0].Msg)); was.name == 0 && !was.shared {
 			continue
 		}
 		if a := c.proof.answers[parts[0].Msg]; a != nil {

@@ -46,7 +46,6 @@ type recordTree struct {
 	lastSaid      *node     // the last record that is more than an output
 	closed        closed    // the record whose calls were closed last
 	promptAt      []int     // the places of the prompts among the records, once they are asked for
-	promptLines   []int64   // and their lines
 }
 
 // sideRecords is what records outside the tree say about it.

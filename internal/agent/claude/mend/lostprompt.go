@@ -305,13 +305,10 @@ func (c *Checker) hasItsPrompt(told int) bool {
 		}
 	}
 	sums := promptForms(e.Words())
-	at, _ := slices.BinarySearch(c.promptLines, e.At.Line)
-	for i := at; i < min(len(c.promptAt), at+earlierPrompts) && c.promptLines[i] < until; i++ {
-		if slices.Contains(sums, c.nodes[c.promptAt[i]].Message) {
-			return true
-		}
-	}
-	return false
+	from := sort.Search(len(c.promptAt), func(i int) bool { return c.nodes[c.promptAt[i]].Pos().Line >= e.At.Line })
+	return slices.ContainsFunc(c.promptAt[from:min(len(c.promptAt), from+earlierPrompts)], func(i int) bool {
+		return c.nodes[i].Pos().Line < until && slices.Contains(sums, c.nodes[i].Message)
+	})
 }
 
 // echoAfter is the first echo, on a line between two, of the kind that is written after the prompt itself. One in front of the
@@ -391,17 +388,16 @@ func (c *Checker) echoFrom(line int64) int {
 
 // nextPrompt is the line of the next prompt behind a record.
 func (c *Checker) nextPrompt(n *node) int64 {
-	if c.promptLines == nil {
-		c.promptLines = []int64{} // there may be none
+	if c.promptAt == nil {
+		c.promptAt = []int{} // there may be none
 		for _, m := range c.nodes {
 			if m.IsPrompt() && !m.Side {
-				c.promptLines = append(c.promptLines, m.Pos().Line)
 				c.promptAt = append(c.promptAt, m.index)
 			}
 		}
 	}
 	if i, _ := slices.BinarySearch(c.promptAt, n.index+1); i < len(c.promptAt) {
-		return c.promptLines[i]
+		return c.nodes[c.promptAt[i]].Pos().Line
 	}
 	return 1 << 62
 }

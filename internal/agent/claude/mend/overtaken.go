@@ -59,7 +59,7 @@ func (c *Checker) overtakenBy(mark, last, tip *node, mended int) (*node, int) {
 			continue
 		}
 		end, answered := c.branchEnd(head)
-		if !answered || !comesAfter(end, mark) && !compacted.inTurns(c, head, end) || c.leftInFront(head, end, mark, tip, compacted) {
+		if !answered || !comesAfter(end, mark) && !compacted.inTurns(head, end) || c.leftInFront(head, end, mark, tip, compacted) {
 			continue
 		}
 		if !head.IsPrompt() { // it may belong where it hangs, and a look costs the length of the session
@@ -83,7 +83,7 @@ func (c *Checker) overtakenBy(mark, last, tip *node, mended int) (*node, int) {
 
 // inTurns says whether two clients wrote the trunk and a branch in turns: then what one of them compacts holds nothing of the
 // other.
-func (t *trunk) inTurns(c *Checker, head, end *node) bool {
+func (t *trunk) inTurns(head, end *node) bool {
 	winner := t.forkOf(head).winner
 	return winner != nil && goesOnBeside(head, end, winner)
 }

@@ -163,7 +163,7 @@ func (c *Checker) orphans() {
 
 // unanswered writes outputs for calls that have none.
 func (c *Checker) unanswered() {
-	u := unansweredCalls{Checker: c, sent: c.sentNow(), next: map[*node]*node{}, ends: map[gap]*node{}, broken: map[*node]bool{}}
+	u := unansweredCalls{Checker: c, sent: c.sentNow(), next: map[*node]*node{}, ends: map[gap]*node{}}
 	for _, n := range c.nodes {
 		if n.Side || n.Role != content.RoleAssistant || n.dropped != nil {
 			continue
@@ -182,7 +182,6 @@ type unansweredCalls struct {
 	sent           *nodeSet
 	next           map[*node]*node
 	ends           map[gap]*node
-	broken         map[*node]bool
 	onward, beside newest
 }
 
@@ -199,7 +198,7 @@ func (r *newest) get(of *node, find func(*node) *node) *node {
 // call decides about one call without an output: the client was stopped in it, or the output is lost.
 func (u *unansweredCalls) call(n *node, id string) {
 	c, next := u.Checker, nextSent(n, u.next)
-	if c.brokeOff(n, next, u.broken) {
+	if brokeOff(n, next) {
 		return
 	}
 	if next == nil {
@@ -243,18 +242,10 @@ func (c *Checker) isOnlyCounted(d *draft) bool {
 
 // brokeOff says whether the stream of an answer broke off, so that none of its calls ran: another answer hangs on the last of
 // them, where an output would stand, and no reason is given for the model's stop. If an output had been lost, the next answer
-// would hang on that. A record that hist has hung there itself proves nothing. known caches the result by the record that
-// follows the answer.
-func (c *Checker) brokeOff(call, next *node, known map[*node]bool) bool {
-	if next == nil || next.new != nil || next.Role != content.RoleAssistant || next.Synthetic || next.up == nil || next.up.Msg != call.Msg || next.up.Role != content.RoleAssistant || call.Msg == "" || next.Msg == call.Msg {
-		return false
-	}
-	broke, ok := known[next]
-	if !ok {
-		broke = next.up.Stop == ""
-		known[next] = broke
-	}
-	return broke
+// would hang on that. A record that hist has hung there itself proves nothing.
+func brokeOff(call, next *node) bool {
+	return next != nil && next.new == nil && next.Role == content.RoleAssistant && !next.Synthetic && next.Msg != call.Msg &&
+		next.up != nil && next.up.Role == content.RoleAssistant && next.up.Msg == call.Msg && call.Msg != "" && next.up.Stop == ""
 }
 
 // wentOn is the model's next answer if it hangs on an output of another call of the same answer, or on what the client told behind that. The client waits for the

@@ -123,15 +123,13 @@ func (c *Checker) putBack(d *draft, n *node, line []byte, source string, parent,
 		up, n.new.Parent = parent, parent.UUID
 	}
 	n.up, n.above = up, up
-	c.grow(n)
+	c.grow(n, d, beside, op, line)
 	for _, call := range n.IDs(content.BlockCall) {
 		c.calls()[call] = cmp.Or(c.calls()[call], n)
 	}
 	for _, call := range n.IDs(content.BlockResult) {
 		c.results()[call] = append(c.results()[call], n)
 	}
-	n.change().edit = placed{d, len(d.Edits)}
-	d.Edits = append(d.Edits, finding.Edit{At: beside.Pos(), Op: op, New: finding.Content{Literal: line}})
 }
 
 // bridge is what lies between a record of another file and this file's conversation, and comes along with it: nothing that a compaction has summed
@@ -203,14 +201,14 @@ func (c *Checker) insert(d *draft, m format.Made, beside *node, op finding.Op) *
 		return true
 	})
 	n.above = n.up
-	c.grow(n)
-	n.change().edit = placed{d, len(d.Edits)}
-	d.Edits = append(d.Edits, finding.Edit{At: beside.Pos(), Op: op, New: finding.Content{Literal: m.JSON(c.beside)}})
+	c.grow(n, d, beside, op, m.JSON(c.beside))
 	return n
 }
 
-// grow adds a record that is not in the file to the tree, as a child of its parent.
-func (c *Checker) grow(n *node) {
+// grow adds a record that is not in the file to the tree, as a child of its parent, and its line in front of or behind the record beside it.
+func (c *Checker) grow(n *node, d *draft, beside *node, op finding.Op, line []byte) {
+	n.change().edit = placed{d, len(d.Edits)}
+	d.Edits = append(d.Edits, finding.Edit{At: beside.Pos(), Op: op, New: finding.Content{Literal: line}})
 	n.number = int32(c.numbers)
 	c.numbers++
 	c.changes++

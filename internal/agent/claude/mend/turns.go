@@ -77,7 +77,7 @@ func (c *Checker) closeCall(n *node, id string) *node {
 	if !c.middleTarget() {
 		d.Message = "the call was not answered: the client was stopped while it ran, and a prompt was waiting for its end"
 	}
-	if format.Before(c.readers()[0], "1.0.0") {
+	if format.Before(c.oldestReader(), "1.0.0") {
 		d.Impact, d.Message = finding.Rejects, "the call was not answered: the client was stopped while it ran, and sends the call without an output"
 	}
 	if c.isOnlyCounted(d) {
@@ -92,9 +92,8 @@ func (c *Checker) closeCall(n *node, id string) *node {
 		c.hang(m, up, d)
 	}
 	c.closed = closed{n, end, m}
-	m.new.Parent, m.new.When = m.up.UUID, c.afterAll() // old clients begin at the latest record
-	m.When = m.new.When
-	m.edit.in.Edits[m.edit.at].New.Literal = m.new.JSON(c.beside)
+	m.new.Parent = m.up.UUID
+	c.atEnd(m) // old clients begin at the latest record
 	return m
 }
 
@@ -104,10 +103,15 @@ func (c *Checker) waitBehind(prompt, output *node) {
 		return
 	}
 	for ; prompt != nil && prompt.new != nil; prompt = prompt.first {
-		prompt.new.When = c.afterAll()
-		prompt.When = prompt.new.When
-		prompt.edit.in.Edits[prompt.edit.at].New.Literal = prompt.new.JSON(c.beside)
+		c.atEnd(prompt)
 	}
+}
+
+// atEnd gives a record that hist wrote a time later than all others.
+func (c *Checker) atEnd(n *node) {
+	n.new.When = c.afterAll()
+	n.When = n.new.When
+	n.edit.in.Edits[n.edit.at].New.Literal = n.new.JSON(c.beside)
 }
 
 // closed is a record with calls, of which some have been closed: its other calls are closed behind them.
