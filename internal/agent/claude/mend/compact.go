@@ -81,7 +81,8 @@ func (c *Checker) lostSummaryBefore(id string, n, p *node) bool {
 	}
 	if words, source := c.summaryOf(boundary); source != "" {
 		d.Fix, d.Source = finding.Recovered, source
-		c.insert(d, format.Made{UUID: id, Parent: p.UUID, When: n.When, Typ: "user", Message: format.Object{"role": "user", "content": words}}, n, finding.Before)
+		m := format.Made{UUID: id, Parent: p.UUID, When: n.When, Typ: "user", Message: format.Object{"role": "user", "content": words}, More: format.Object{"isCompactSummary": true, "isVisibleInTranscriptOnly": true}}
+		c.insert(d, m, n, finding.Before).Summary = true
 		return true
 	}
 	last := c.beforeCompaction(boundary)
