@@ -130,27 +130,16 @@ func (n *Facts) Calls() bool {
 // CallsOnce says whether there is a single call among the blocks.
 func (n *Facts) CallsOnce() bool {
 	calls := 0
-	for i := range n.Blocks {
-		if n.Blocks[i].Kind != BlockCall {
-			continue
-		}
+	for range n.Each(BlockCall) {
 		if calls++; calls > 1 {
-			return false
+			break
 		}
 	}
 	return calls == 1
 }
 
 // IDs returns the ids of the blocks of one kind.
-func (n *Facts) IDs(kind BlockKind) []string {
-	var ids []string
-	for i := range n.Blocks {
-		if n.Blocks[i].Kind == kind {
-			ids = append(ids, n.Blocks[i].ID)
-		}
-	}
-	return ids
-}
+func (n *Facts) IDs(kind BlockKind) []string { return slices.Collect(n.Each(kind)) }
 
 // NodeSeed is what the hashes of this process begin with.
 var NodeSeed = maphash.MakeSeed()

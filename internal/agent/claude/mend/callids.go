@@ -104,8 +104,7 @@ func (c *Checker) crossed(m *node) bool {
 	if named.index > m.index {
 		return true
 	}
-	own := m.up.Blocks[slices.IndexFunc(m.up.Blocks, func(b content.Block) bool { return b.Kind == content.BlockCall })].ID
-	outputs := c.results()[own]
+	outputs := c.results()[m.up.IDs(content.BlockCall)[0]]
 	return slices.ContainsFunc(outputs[:min(len(outputs), maxSiblings)], func(o *node) bool { return o.up == named })
 }
 

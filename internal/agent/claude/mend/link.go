@@ -220,12 +220,7 @@ func (c *Checker) askedBehind(n *node) *node {
 }
 
 func (c *Checker) firstIndex() int {
-	for i, n := range c.nodes {
-		if !n.Side {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(c.nodes, func(n *node) bool { return !n.Side })
 }
 
 // adopt counts a record as part of the conversation although it is marked as a sub-agent's, if it is an ancestor of one of
