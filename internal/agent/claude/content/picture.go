@@ -31,20 +31,19 @@ var imageTypes = []string{"jpeg", "png", "gif", "webp"}
 
 // checkImage looks at an image block that begins at a byte of the record; copy is the second copy of a tool's image.
 func (n *Facts) checkImage(at int, v gjson.Result, copied string) {
+	n.Own().Pictures++
 	source := v.Get("source")
 	if !source.IsObject() {
 		n.sourceless(at, v, copied)
 		return
 	}
 	if source.Get("type").String() != "base64" {
-		n.Own().Pictures++
 		return
 	}
 	media, data := source.Get("media_type").String(), source.Get("data").String()
-	n.Own().Pictures++
 	problem, short := judge(media, data)
 	if short {
-		if copied == "" || copied == data || !whole(copied) {
+		if !whole(copied) {
 			f := n.Fault(faults.BadPicture, at, "an image is cut short: the API may refuse it")
 			f.Fix, f.Impact = finding.NoFix, faults.OnAll(finding.Notes)
 			return
@@ -67,16 +66,16 @@ func (n *Facts) checkImage(at int, v gjson.Result, copied string) {
 	}
 	named, real, bare := source.Get("media_type"), realType(data), bareBase64(data)
 	switch {
-	case !short && bare != data && imageProblem("image/"+realType(bare), bare) == "":
+	case !short && bare != data && sound(bare):
 		f.Fix, f.Lost = finding.Exact, 0
 		put(imageOf(bare))
-	case !short && real != "" && imageProblem("image/"+real, data) == "":
+	case !short && sound(data):
 		f.Fix, f.Lost, f.Message = finding.Exact, 0, f.Message+"; its data is "+real
 		put(imageOf(data))
 		if named.Exists() {
 			f.Cuts = []finding.Cut{within(at, named, `"image/`+real+`"`)}
 		}
-	case copied != "" && copied != data && imageProblem("image/"+realType(copied), copied) == "":
+	case sound(copied):
 		f.Fix, f.Lost, f.Source = finding.Recovered, 0, "the tool's structured result"
 		put(imageOf(copied))
 	default:
@@ -87,14 +86,13 @@ func (n *Facts) checkImage(at int, v gjson.Result, copied string) {
 // sourceless reports an image block without a source, as tools of an MCP server return it; the data may be in the block itself, or in
 // the second copy of a tool's image.
 func (n *Facts) sourceless(at int, v gjson.Result, copied string) {
-	n.Own().Pictures++
 	f := n.Fault(faults.BadPicture, at, "an image that the API refuses: it has no source")
 	f.Lost = 1
 	whole := format.Object{"type": "text", "text": "[hist: an image without a source stood here; the API refuses it]"}
-	if data := bareBase64(v.Get("data").String()); imageProblem("image/"+realType(data), data) == "" {
+	if data := bareBase64(v.Get("data").String()); sound(data) {
 		f.Fix, f.Lost, f.Message = finding.Exact, 0, f.Message+"; its data is in the block itself"
 		whole = imageOf(data)
-	} else if copied != "" && imageProblem("image/"+realType(copied), copied) == "" {
+	} else if sound(copied) {
 		f.Fix, f.Lost, f.Source = finding.Recovered, 0, "the tool's structured result"
 		whole = imageOf(copied)
 	}
@@ -123,10 +121,10 @@ func within(at int, member gjson.Result, value string) finding.Cut {
 	return finding.Cut{Start: start, End: start + len(member.Raw), New: []byte(value)}
 }
 
-// imageProblem says why the API surely refuses an image; "" if it may accept it.
-func imageProblem(media, data string) string {
-	problem, _ := judge(media, data)
-	return problem
+// sound says whether the API may accept an image, whatever type the block names.
+func sound(data string) bool {
+	problem, _ := judge("image/"+realType(data), data)
+	return problem == ""
 }
 
 // whole says whether nothing is wrong with an image's data, whatever type the block names.
@@ -142,8 +140,6 @@ func judge(media, data string) (problem string, short bool) {
 	switch {
 	case !ok || !slices.Contains(imageTypes, kind):
 		return "its type is not supported", false
-	case data == "":
-		return "it is empty", false
 	case len(data) > maxImage:
 		return "it is over 5 MB", false
 	}
@@ -165,10 +161,8 @@ func judge(media, data string) (problem string, short bool) {
 // headers are the sizes, in bytes, of what comes before any pixel in an image of each type.
 var headers = map[string]int{"png": 33, "gif": 13, "webp": 20, "jpeg": 20}
 
+// realType is the type of image that some data is; "" if it is none that is known.
 func realType(data string) string {
-	if data == "" {
-		return ""
-	}
 	return api.CheckImage([]byte("data:image/png;base64," + data)).Real
 }
 
