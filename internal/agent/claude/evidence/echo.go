@@ -19,16 +19,15 @@ type Echo struct {
 	At       session.Pos
 	When     int64 // the record's time, in milliseconds since 1970; 0 if it has none
 	Left     int64 // the line on which the client notes that a turn begins with it, if it waited; 0 if none does
-	Quoted   bool  // told is still a quoted JSON string: few are ever asked for
 	Late     bool  // it is written after the prompt itself, not before
-	Last     bool
-	Waits    bool // the prompt waits for the end of a turn, as far as the file tells
-	Unqueued bool // it waited, and was taken back, or sent along with an output
+	Last     bool  // it is a last-prompt record, whose text is still a quoted JSON string: few are ever asked for
+	Waits    bool  // the prompt waits for the end of a turn, as far as the file tells
+	Unqueued bool  // it waited, and was taken back, or sent along with an output
 }
 
 // Words are what the prompt says.
 func (e *Echo) Words() string {
-	if !e.Quoted {
+	if !e.Last {
 		return e.Told
 	}
 	words, _ := jsonl.Unquote([]byte(e.Told))

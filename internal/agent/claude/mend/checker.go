@@ -181,7 +181,7 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 			c.echoes = append(format.Doubled(c.echoes), evidence.Echo{})
 			e := &c.echoes[len(c.echoes)-1] // written where it stays, as there are many
 			e.Told, e.Source, e.Leaf, e.Session, e.At = string(format.Field(rec, format.FieldLastPrompt)), "the last-prompt record of this file", leaf, of, rec.Pos
-			e.Quoted, e.Late, e.Last = true, true, true
+			e.Late, e.Last = true, true
 		}
 	case "ai-title":
 		c.named = true

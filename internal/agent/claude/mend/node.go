@@ -26,14 +26,6 @@ type node struct {
 	branchDone bool  // the branch that begins here has been looked at
 }
 
-// newNode reads a record of the tree. before is the record in front of it, which usually has the same ids and words.
-func newNode(rec *session.Record, before *node) *node {
-	n := &node{mending: untouched}
-	n.Read(rec, &before.Facts, &content.Tools{})
-	n.stands(rec)
-	return n
-}
-
 // nodeReader reads records of the tree, one after the other.
 type nodeReader struct {
 	content.Tools

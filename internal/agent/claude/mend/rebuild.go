@@ -28,7 +28,10 @@ func (c *Checker) callFrom(result *node) (name string, input format.Object, know
 func nodeOf(line []byte) *node {
 	rec := session.Record{Raw: line, Spans: make([]jsonl.Span, format.FieldCount), Pos: session.Pos{Line: 1}}
 	format.Shape.ScanOne(line, rec.Spans)
-	return newNode(&rec, &node{})
+	n := &node{mending: untouched}
+	n.Read(&rec, &content.Facts{}, &content.Tools{})
+	n.stands(&rec)
+	return n
 }
 
 // withParent is a record's line with another parent.
