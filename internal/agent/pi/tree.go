@@ -21,38 +21,23 @@ type traits struct {
 	Glues            bool // it writes its next record on a last line that no newline ends
 }
 
-// eras are the traits by the first version that has them, the newest last.
+// eras are the traits of all versions before one, the oldest first. 0.74.2 and 0.87.1 were measured; the newline is in the log of changes.
 var eras = []struct {
-	since string
+	before string
 	traits
 }{
-	{"0", traits{NullContentFails: true, ReadsBOM: true, NullRefused: true, Glues: true}},
-	{"0.84.4", traits{NullContentFails: true, ReadsBOM: true, NullRefused: true}}, // 0.74.2 and 0.87.1 were measured; the newline is in the log of changes
-	{"0.87.0", traits{UsageNeeded: true}},
+	{"0.84.4", traits{NullContentFails: true, ReadsBOM: true, NullRefused: true, Glues: true}},
+	{"0.87.0", traits{NullContentFails: true, ReadsBOM: true, NullRefused: true}},
 }
 
 // traitsOf are those of a version; "" is the newest measured.
 func traitsOf(version string) traits {
-	found := eras[len(eras)-1].traits
-	if version != "" {
-		found = eras[0].traits
-		for _, e := range eras[1:] {
-			if !before(version, e.since) {
-				found = e.traits
-			}
+	for _, e := range eras {
+		if version != "" && session.VersionBefore(version, e.before) {
+			return e.traits
 		}
 	}
-	return found
-}
-
-// before says whether a version is older than another.
-func before(a, b string) bool {
-	numbers := func(v string) (n [3]int) {
-		fmt.Sscanf(v, "%d.%d.%d", &n[0], &n[1], &n[2]) //nolint:errcheck // what is missing is 0
-		return n
-	}
-	x, y := numbers(a), numbers(b)
-	return slices.Compare(x[:], y[:]) < 0
+	return traits{UsageNeeded: true}
 }
 
 // harms says what a flaw does in a version.

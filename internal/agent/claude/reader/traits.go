@@ -1,9 +1,6 @@
 package reader
 
-import (
-	"strconv"
-	"strings"
-)
+import "github.com/hist-cli/hist/internal/session"
 
 // Traits is what differs between versions in what they send. The zero value is the newest that was measured.
 type Traits struct {
@@ -44,29 +41,9 @@ var traits = []struct {
 // Of are the traits of a version; "" is the newest.
 func Of(version string) Traits {
 	for _, t := range traits {
-		if Before(version, t.before) {
+		if session.VersionBefore(version, t.before) {
 			return t.Traits
 		}
 	}
 	return Traits{}
-}
-
-// Before says whether version a is older than b; a text that is not a version is not.
-func Before(a, b string) bool {
-	for more := a != b; more; {
-		var x, y string
-		var moreA, moreB bool
-		x, a, moreA = strings.Cut(a, ".")
-		y, b, moreB = strings.Cut(b, ".")
-		m, errM := strconv.Atoi(x)
-		n, errN := strconv.Atoi(y)
-		if errM != nil || errN != nil {
-			return false
-		}
-		if m != n {
-			return m < n
-		}
-		more = moreA && moreB
-	}
-	return false
 }
