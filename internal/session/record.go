@@ -191,6 +191,24 @@ type Decoder interface {
 	When(rec *Record) []byte
 }
 
+// WholeRecords are the answers of a Decoder, to embed, whose client reads no record that lacks a member, and knows but one form of records, in
+// which it does not mind how deep brackets are nested.
+type WholeRecords struct{}
+
+// Shorten is nil.
+func (WholeRecords) Shorten([]byte, bool) []byte { return nil }
+
+// MaxDepth is 0.
+func (WholeRecords) MaxDepth() int { return 0 }
+
+// Modernize does nothing.
+func (WholeRecords) Modernize(*Record, []byte) (line []byte, what string, guessed bool) {
+	return nil, "", false
+}
+
+// When is empty.
+func (WholeRecords) When(*Record) []byte { return nil }
+
 // Nothing says whether a line holds nothing at all: blanks, or NULs.
 func (r *Record) Nothing() bool { return len(bytes.Trim(r.Raw, "\x00 \t\r\n")) == 0 }
 

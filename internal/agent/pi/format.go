@@ -38,7 +38,7 @@ var shape = func() *jsonl.Shape {
 }()
 
 // Decoder reads session files of every version.
-type Decoder struct{}
+type Decoder struct{ session.WholeRecords }
 
 // types are the records that clients write, and what they are to the model. A record of any other type is a link of the chain, if it has an
 // id and names a parent.
@@ -61,15 +61,6 @@ var starts = func() (list [][]byte) {
 func (Decoder) Shape() *jsonl.Shape { return shape }
 func (Decoder) Paths() int          { return fields }
 func (Decoder) Starts() [][]byte    { return starts }
-
-// Shorten is nil: the client reads no record that lacks a member.
-func (Decoder) Shorten([]byte, bool) []byte { return nil }
-
-// Modernize knows no record that others write in place of the client's.
-func (Decoder) Modernize(*session.Record, []byte) ([]byte, string, bool) { return nil, "", false }
-
-// When is empty: Modernize needs none.
-func (Decoder) When(*session.Record) []byte { return nil }
 
 // Weigh counts what the client needs of a record.
 func (Decoder) Weigh(rec *session.Record) int {
@@ -97,9 +88,6 @@ func (Decoder) Doubled(rec *session.Record) int {
 	}
 	return -1
 }
-
-// MaxDepth is 0: no measured client minds how deep an object is.
-func (Decoder) MaxDepth() int { return 0 }
 
 // IsName says whether a member holds a name or an id.
 func (Decoder) IsName(key []byte) bool {

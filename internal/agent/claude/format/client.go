@@ -6,15 +6,6 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// Shorten is nil: the client reads no record that lacks a member.
-func (Decoder) Shorten([]byte, bool) []byte { return nil }
-
-// Modernize knows no record that others write in place of the client's.
-func (Decoder) Modernize(*session.Record, []byte) ([]byte, string, bool) { return nil, "", false }
-
-// When is empty: Modernize needs none.
-func (Decoder) When(*session.Record) []byte { return nil }
-
 // Weigh counts what the client needs of a record.
 func (Decoder) Weigh(rec *session.Record) int {
 	w := session.Tells(gjson.ParseBytes(rec.Raw), needed, neededIn)
@@ -35,9 +26,6 @@ func (Decoder) Doubled(rec *session.Record) int {
 	}
 	return -1
 }
-
-// MaxDepth is 0: no measured client minds how deep an object is.
-func (Decoder) MaxDepth() int { return 0 }
 
 // IsName says whether a member of a session's records holds a name or an id.
 func (Decoder) IsName(key []byte) bool {

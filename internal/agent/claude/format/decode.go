@@ -8,7 +8,7 @@ import (
 )
 
 // Decoder reads session files of every version.
-type Decoder struct{}
+type Decoder struct{ session.WholeRecords }
 
 // Shape is the fields that Decode wants.
 func (Decoder) Shape() *jsonl.Shape { return Shape }
