@@ -5,8 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/tidwall/gjson"
 
@@ -14,7 +14,6 @@ import (
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/finding"
-	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/walk"
 )
 
@@ -22,24 +21,20 @@ import (
 // where something is missing.
 type beside struct {
 	opts  *check.Options
-	files []indexed // those that records are looked for in; nil until then
+	files func() []string // those that records are looked for in
+	in    *agent.Siblings
+}
+
+func newBeside(opts *check.Options) *beside {
+	b := &beside{opts: opts, in: records.Siblings()}
+	b.files = sync.OnceValue(b.likely)
+	return b
 }
 
 // neighbour is another session of the folder, by its header.
 type neighbour struct {
 	path string
 	agent.About
-}
-
-type remembered struct {
-	line []byte
-	from string
-}
-
-// indexed is a file and where in it the last record with an id begins, by the ids as numbers.
-type indexed struct {
-	path string
-	at   map[uint32]uint32 // no record begins behind maxFile
 }
 
 // folder is what lies in one: its files, those that were forked from a session by its id, and two with each working directory and fault, because
@@ -53,7 +48,6 @@ type folder struct {
 // limits of what is read of a folder: bytes of a header, of a file and of all files that are read for one session, and how many are looked into.
 const (
 	headSize  = 64 << 10
-	maxFile   = 64 << 20
 	maxFolder = 256 << 20
 	maxFiles  = 256
 )
@@ -62,7 +56,7 @@ const (
 var (
 	folders = disk.Recall[folder]{Limit: 1 << 16}
 	heads   = disk.Recall[agent.About]{Limit: 1 << 16}
-	places  = disk.Recall[map[uint32]uint32]{Limit: 2 << 20}
+	records = agent.NewIndex(Decoder{}, "id")
 )
 
 // folder is that of the session.
@@ -121,51 +115,40 @@ func (b *beside) cwd() (cwd string) {
 	return cwd
 }
 
-// record is the line of the record with an id, in another session of the folder; nil if there is none.
-func (b *beside) record(id string) remembered {
+// record is the line of the record with an id in another session of the folder, where the last one counts, and that one's file; nil if there is none.
+func (b *beside) record(id string) (line []byte, from string) {
 	if b.opts.Path == "" || !hexID.MatchString(id) {
-		return remembered{}
+		return nil, ""
 	}
-	if b.files == nil {
-		b.files = b.index()
-	}
-	for _, f := range b.files {
-		if at, known := f.at[number(id)]; known {
-			if line := lineAt(f.path, at); gjson.GetBytes(line, "id").String() == id && jsonl.Valid(line) {
-				return remembered{line, filepath.Base(f.path)}
+	for _, path := range b.files() {
+		b.in.Find(path, id, func(l []byte) bool {
+			if gjson.GetBytes(l, "id").String() == id {
+				line = bytes.TrimSpace(l)
 			}
+			return false
+		})
+		if line != nil {
+			return line, filepath.Base(path)
 		}
 	}
-	return remembered{}
+	return nil, ""
 }
 
-// index says where the records of other sessions of the folder stand: of the one that this was forked from, of its forks, and of those nearest by
+// likely are other sessions of the folder that may have records of this one: the one that it was forked from, its forks, and those nearest by
 // name, which is by time.
-func (b *beside) index() []indexed {
+func (b *beside) likely() (list []string) {
 	in, left := b.folder(), int64(maxFolder)
 	own, _ := slices.BinarySearch(in.paths, b.opts.Path)
 	first := max(0, min(own-maxFiles/2, len(in.paths)-maxFiles))
 	near := in.paths[first:min(len(in.paths), first+maxFiles)]
-	paths, seen := b.kin(in), map[string]bool{b.opts.Path: true}
-	list := []indexed{}
-	for _, p := range append(paths[:min(len(paths), maxFiles)], near...) {
+	kin := b.kin(in)
+	for _, p := range append(kin[:min(len(kin), maxFiles)], near...) {
 		info, err := os.Stat(p)
-		if seen[p] || err != nil || info.Size() > min(maxFile, left) || !info.Mode().IsRegular() {
+		if p == b.opts.Path || slices.Contains(list, p) || err != nil || info.Size() > min(agent.MaxSibling, left) || !info.Mode().IsRegular() {
 			continue
 		}
-		seen[p] = true
 		left -= info.Size()
-		list = append(list, indexed{p, places.Of(p, func() (map[uint32]uint32, int) {
-			text, _ := os.ReadFile(p) // what can't be read holds nothing
-			at, offset := map[uint32]uint32{}, 0
-			for line := range bytes.Lines(text) {
-				if id := gjson.GetBytes(line, "id").Str; hexID.MatchString(id) {
-					at[number(id)] = uint32(offset)
-				}
-				offset += len(line)
-			}
-			return at, len(at)
-		})})
+		list = append(list, p)
 	}
 	return list
 }
@@ -184,23 +167,6 @@ func (b *beside) kin(in folder) []string {
 	return append(list, in.forks[parent]...)
 }
 
-// number is the number that an id is in hexadecimal.
-func number(id string) uint32 {
-	n, _ := strconv.ParseUint(id, 16, 32) // hexID has matched
-	return uint32(n)
-}
-
-// lineAt is the line of a file that begins at an offset; nil if it can't be read.
-func lineAt(path string, offset uint32) []byte {
-	file, err := disk.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer file.Close()
-	l, _ := jsonl.LineAt(file, int64(offset), maxFile)
-	return bytes.TrimSpace(bytes.Clone(l.Raw))
-}
-
 // maxRecovered is how many lost records in a row are put back.
 const maxRecovered = 4096
 
@@ -209,12 +175,12 @@ func (c *checker) recovered(f *found, i int, ids map[string]int) bool {
 	var list []*fact
 	source := ""
 	for up := c.facts[i].up; len(list) < maxRecovered; {
-		r := c.beside.record(up)
-		if up == "" || r.line == nil {
+		line, from := c.beside.record(up)
+		if line == nil {
 			return false
 		}
-		add := added(r.line, i-1)
-		source = r.from
+		add := added(line, i-1)
+		source = from
 		list = append(list, add)
 		if _, here := ids[add.up]; here || add.root {
 			break

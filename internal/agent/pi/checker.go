@@ -48,7 +48,7 @@ type found struct {
 // newCheckers makes the one checker that sees the whole chain.
 func newCheckers(run *check.Run) []check.Checker {
 	c := &checker{run: run, traits: traitsOf(run.Options().For[name]), view: &view{head: -1, last: -1, adds: map[int][]int{}}, lost: map[string]int{}, broken: map[int]bool{}, owners: map[int]*found{}}
-	c.beside = &beside{opts: run.Options()}
+	c.beside = newBeside(run.Options())
 	if h, ok := run.History().(*check.TreeHistory); ok {
 		h.Of = c
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/agent/claude/home"
 	"github.com/hist-cli/hist/internal/disk"
@@ -32,6 +33,9 @@ const (
 // HistMark begins every text that hist itself wrote, which is never a source of lost content.
 var HistMark = []byte("[hist: ")
 
+// records are the records of other sessions, and the outputs of calls in them.
+var records = agent.NewIndex(format.Decoder{}, "uuid", "tool_use_id")
+
 // Folder is what lies beside a session, where content that it has lost may still be: forks and copies in the same folder, the outputs and
 // sub-agents that the client keeps in files of their own, and the list of typed prompts.
 type Folder struct {
@@ -42,7 +46,7 @@ type Folder struct {
 	lookups int
 	finds   int
 	folders func() []string // of the directories in which the session began, if it does not lie there
-	near    neighbours
+	near    *agent.Siblings
 	files   func() []string // that may hold the same records, the nearest first
 	parts   func() []string // of the session's sub-agents
 	typed   []Typed         // read when first asked for
@@ -58,7 +62,7 @@ func Open(path string, text io.ReaderAt, asked func()) *Folder {
 	if asked == nil {
 		asked = func() {}
 	}
-	f := &Folder{path: path, text: text, asked: asked, near: newNeighbours(), session: strings.TrimSuffix(filepath.Base(path), format.Extension)}
+	f := &Folder{path: path, text: text, asked: asked, near: records.Siblings(), session: strings.TrimSuffix(filepath.Base(path), format.Extension)}
 	f.files = sync.OnceValue(func() []string {
 		return slices.Concat(home.Doubles(path, f.home()), disk.Backups(path), f.others(), f.abroad())
 	})
@@ -203,7 +207,7 @@ func (f *Folder) InHelper(uuid string, fits func(line []byte) bool) (line []byte
 		if !strings.HasPrefix(filepath.Base(path), "agent-aprompt_suggestion-") {
 			continue
 		}
-		line := f.near.find(path, uuid, func(l []byte) bool { return gjson.GetBytes(l, "uuid").String() == uuid && !bytes.Contains(l, HistMark) })
+		line := f.near.Find(path, uuid, func(l []byte) bool { return gjson.GetBytes(l, "uuid").String() == uuid && !bytes.Contains(l, HistMark) })
 		if line == nil {
 			continue
 		}
@@ -241,7 +245,7 @@ func (f *Folder) Part(id string) bool {
 	}
 	for _, e := range entries {
 		other := filepath.Join(project, e.Name(), filepath.Base(mine))
-		if e.IsDir() && other != mine && f.near.find(filepath.Join(other, base), id, func(l []byte) bool { return home.Holds(l, id) }) != nil {
+		if e.IsDir() && other != mine && f.near.Find(filepath.Join(other, base), id, func(l []byte) bool { return home.Holds(l, id) }) != nil {
 			return true
 		}
 	}
@@ -255,7 +259,7 @@ func (f *Folder) elsewhere(id string, fits func(line []byte) bool) (line []byte,
 		return nil, ""
 	}
 	for _, path := range f.files() {
-		if line := f.near.find(path, id, func(l []byte) bool { return fits(l) && !bytes.Contains(l, HistMark) }); line != nil {
+		if line := f.near.Find(path, id, func(l []byte) bool { return fits(l) && !bytes.Contains(l, HistMark) }); line != nil {
 			name := filepath.Base(path)
 			if name == filepath.Base(f.path) {
 				name = filepath.Join(filepath.Base(filepath.Dir(path)), name)

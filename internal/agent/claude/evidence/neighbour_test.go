@@ -7,24 +7,25 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/disk"
 )
 
 // counted is a file that counts what is read of it.
 type counted struct {
-	file
+	agent.SiblingFile
 	bytes *int
 }
 
 func (c counted) Read(p []byte) (int, error) {
-	n, err := c.file.Read(p)
+	n, err := c.SiblingFile.Read(p)
 	*c.bytes += n
 	return n, err
 }
 
 func (c counted) ReadAt(p []byte, at int64) (int, error) {
-	n, err := c.file.ReadAt(p, at)
+	n, err := c.SiblingFile.ReadAt(p, at)
 	*c.bytes += n
 	return n, err
 }
@@ -48,11 +49,11 @@ func TestNeighboursAreReadOnce(t *testing.T) {
 	}
 	opens, bytes := map[string]int{}, 0
 	f := Open(filepath.Join(dir, "session"+format.Extension), nil, nil)
-	f.near.open = func(path string) (file, error) {
+	f.near = records.SiblingsBy(func(path string) (agent.SiblingFile, error) {
 		opens[strings.TrimSuffix(filepath.Base(path), format.Extension)]++
 		of, err := disk.Open(path)
 		return counted{of, &bytes}, err
-	}
+	})
 	some := func([]byte) bool { return true }
 	for n := range maxLookups / 2 {
 		line, source := f.Record(fmt.Sprintf("fork-%d", 7*n), some)
@@ -77,28 +78,5 @@ func TestNeighboursAreReadOnce(t *testing.T) {
 	}
 	if bytes > most {
 		t.Errorf("%d bytes were read of %d", bytes, most)
-	}
-}
-
-// TestNeighboursHaveALimit: once as many records were indexed as are kept in mind, nothing in the files that come then is looked for.
-func TestNeighboursHaveALimit(t *testing.T) {
-	dir, near := t.TempDir(), newNeighbours()
-	near.left = 2
-	for _, file := range []struct {
-		name, ids string
-		known     bool
-	}{{"a", "xyz", true}, {"b", "w", false}} {
-		path, text := filepath.Join(dir, file.name+format.Extension), ""
-		for _, id := range file.ids {
-			text += fmt.Sprintf(`{"uuid":"%c"}`+"\n", id)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		for _, id := range file.ids {
-			if line := near.find(path, string(id), func([]byte) bool { return true }); (line != nil) != file.known {
-				t.Errorf("%s: %c: %q", file.name, id, line)
-			}
-		}
 	}
 }

@@ -11,13 +11,14 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/claude/format"
 	"github.com/hist-cli/hist/internal/disk"
 	"github.com/hist-cli/hist/internal/jsonl"
 )
 
 // MaxFile is up to how many bytes a file beside a session is looked into.
-const MaxFile = 64 << 20
+const MaxFile = agent.MaxSibling
 
 // Holds says whether a line is the record with an id, or an output of the call with it.
 func Holds(line []byte, id string) bool {
