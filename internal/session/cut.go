@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/tidwall/gjson"
 )
 
 // Cut replaces the bytes [Start, End) of a record by New.
@@ -14,6 +16,11 @@ type Cut struct {
 	// Element says that the range is an element of an array. Then one of the commas beside it goes, too, and other cuts
 	// within it do nothing.
 	Element bool
+}
+
+// Without takes an element out of the array that it stands in.
+func Without(element gjson.Result) Cut {
+	return Cut{Start: element.Index, End: element.Index + len(element.Raw), Element: true}
 }
 
 // Apply makes all cuts in raw. Cuts at the same place keep their order. A cut within bytes that another one takes out does

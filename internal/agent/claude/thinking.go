@@ -57,7 +57,7 @@ func (t *tree) dropThinking(g *surgery.Group, n *node) {
 	left := 0
 	content.ForEach(func(_, b gjson.Result) bool {
 		if isThinking(b) {
-			cuts = append(cuts, session.Cut{Start: b.Index, End: b.Index + len(b.Raw), Element: true})
+			cuts = append(cuts, session.Without(b))
 		} else {
 			left++
 		}

@@ -14,30 +14,28 @@ import (
 type group struct {
 	answer  int
 	results []int
-	next    int // the next message; -1: there is none
+	goesOn  bool // something is said behind them
 }
 
 // groups takes what is sent apart. Results that follow no answer are a group whose answer is -1.
 func (c *checker) groups() (list []*group) {
-	now := &group{answer: -1, next: -1}
+	now := &group{goesOn: true}
 	begin := func(answer int) {
-		now = &group{answer: answer, next: -1}
+		now = &group{answer: answer}
 		list = append(list, now)
 	}
 	for _, i := range c.now.sent {
 		switch f := &c.facts[i]; {
 		case f.role == "toolResult":
-			if now.next >= 0 || len(list) == 0 { // something came between
+			if now.goesOn { // something came between
 				begin(-1)
 			}
 			now.results = append(now.results, i)
-		case f.role == "assistant" && len(f.calls) > 0:
-			if now.next < 0 {
-				now.next = i
-			}
+		case len(f.calls) > 0:
+			now.goesOn = true
 			begin(i)
-		case f.says > 0 && !f.dropped && now.next < 0 && !c.now.skips(f):
-			now.next = i
+		case !f.dropped && !c.now.skips(f):
+			now.goesOn = now.goesOn || f.says > 0
 		}
 	}
 	return list
@@ -65,7 +63,7 @@ func (c *checker) strayed() (list []*found) {
 			answer, last, next = i, i, -1
 		case above == answer:
 			last = i
-		case f.role == "toolResult" && answer >= 0 && f.answers != "" && asks[asking{answer, f.answers}] && !asks[asking{above, f.answers}]:
+		case f.answers != "" && asks[asking{answer, f.answers}] && !asks[asking{above, f.answers}]:
 			one := c.find(i, ruleOutOfPlace, finding.Exact, "a result hangs on another record than the answer with its call, right behind which it stands: the client sends what is above that instead")
 			one.hang(i, c.facts[last].id)
 			beside := c.children()[c.facts[last].id]
@@ -333,7 +331,7 @@ func (c *checker) inPlace(r, answer int) *found {
 func (c *checker) unanswered() (list []*found) {
 	ids := c.byID()
 	for _, g := range c.groups() {
-		if g.answer < 0 || c.facts[g.answer].dropped || g.next < 0 {
+		if g.answer < 0 || c.facts[g.answer].dropped || !g.goesOn {
 			continue // the session ends there, and the client tells the model so
 		}
 		last := g.answer

@@ -11,7 +11,6 @@ import (
 
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
-	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -47,7 +46,7 @@ type found struct {
 
 // newCheckers makes the one checker that sees the whole chain.
 func newCheckers(run *check.Run) []check.Checker {
-	c := &checker{run: run, traits: traitsOf(run.Options().For[name]), view: &view{head: -1, last: -1, adds: map[int][]int{}}, lost: map[string]int{}, broken: map[int]bool{}, owners: map[int]*found{}}
+	c := &checker{run: run, traits: traitsOf(run.Options().For[name]), view: newView(nil), lost: map[string]int{}, broken: map[int]bool{}, owners: map[int]*found{}}
 	c.beside = newBeside(run.Options())
 	if h, ok := run.History().(*check.TreeHistory); ok {
 		h.Of = c
@@ -95,10 +94,7 @@ func (c *checker) asWritten(line []byte) *fact {
 	if bytes.IndexByte(line, '\n') >= 0 { // a record on several lines, of which it reads each by itself
 		return nil
 	}
-	scanner := jsonl.NewScanner(shape)
-	defer scanner.Done()
-	f, _ := readLine(scanner, &session.Record{Raw: line, Spans: make([]jsonl.Span, fields)})
-	return f
+	return factOfLine(line)
 }
 
 // stages are what is looked for behind the header, each in what is left once what was found before is mended.
@@ -176,7 +172,7 @@ func (c *checker) Explains(f *finding.Finding) bool {
 
 // asIs is what the client makes of the file, line by line as they stand.
 func (c *checker) asIs() *reading {
-	v := &view{facts: slices.Clone(c.facts), own: c.own, head: -1, last: -1}
+	v := newView(slices.Clone(c.facts))
 	for i := range v.facts {
 		if f := &v.facts[i]; f.was != nil {
 			*f = *f.was

@@ -258,7 +258,7 @@ func (f *fact) block(b gjson.Result) {
 	}
 	switch _, known := neededIn[typ]; {
 	case b.Type == gjson.Null:
-		f.misshapen(fails, finding.Exact, "a block of a message is no object", session.Cut{Start: b.Index, End: b.Index + len(b.Raw), Element: true})
+		f.misshapen(fails, finding.Exact, "a block of a message is no object", session.Without(b))
 		return
 	case !b.IsObject():
 		f.misshapen(stray, finding.Exact, "a block of a message is no object", instead(b, textBlock(b.String())))
@@ -290,7 +290,7 @@ func (f *fact) block(b gjson.Result) {
 		switch {
 		case v.Type == gjson.Null && (result || typ == "thinking" && !isText(b.Get("thinkingSignature"))): // it is left out
 		case v.Type == gjson.Null:
-			f.misshapen(fails, finding.SetAside, "a "+typ+" block has no text", session.Cut{Start: b.Index, End: b.Index + len(b.Raw), Element: true})
+			f.misshapen(fails, finding.SetAside, "a "+typ+" block has no text", session.Without(b))
 		case v.Type != gjson.String:
 			harm := fails
 			if result { // the client joins its texts
@@ -384,23 +384,23 @@ func (c *checker) strangers() {
 	}
 }
 
-// checked is what can be read of an image.
-func checked(b gjson.Result) api.ImageVerdict {
-	return api.CheckImage([]byte("data:" + b.Get("mimeType").String() + ";base64," + b.Get("data").String()))
+// readable is what can be read of an image, and whether the API takes that if its type is named.
+func readable(b gjson.Result) (v api.ImageVerdict, ok bool) {
+	v = api.CheckImage([]byte("data:" + b.Get("mimeType").String() + ";base64," + b.Get("data").String()))
+	return v, v.Fault == "" && len(b.Get("data").Str) <= maxImage
 }
 
 // soundImage says whether a block is an image that the API takes.
 func soundImage(b gjson.Result) bool {
-	v := checked(b)
-	return v.Fault == "" && v.Real != "" && v.Real == v.Declared && len(b.Get("data").Str) <= maxImage
+	v, ok := readable(b)
+	return ok && v.Real == v.Declared
 }
 
 // image looks at an image.
 func (f *fact) image(b gjson.Result) {
-	v := checked(b)
-	switch sound := v.Fault == "" && len(b.Get("data").Str) <= maxImage; {
-	case sound && v.Declared == v.Real:
-	case sound && v.Real != "":
+	switch v, ok := readable(b); {
+	case ok && v.Declared == v.Real:
+	case ok:
 		f.flaw(ruleRefusedImage, refused, finding.Exact, "an image that the API refuses: its data is "+v.Real, slotIn(b, "mimeType").to(quote("image/"+v.Real)))
 	default:
 		f.flaw(ruleRefusedImage, refused, finding.StandIn, "an image that the API refuses: its data can't be read, or is too long", instead(b, textBlock("[hist: an image stood here; the API refuses it]")))

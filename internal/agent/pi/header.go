@@ -111,10 +111,13 @@ func (c *checker) newHeader() (line []byte, source string) {
 		cwd, source = c.facts[at].target, source+" and the client's message about the directory"
 	}
 	if cwd == "" {
-		if cwd = c.beside.cwd(); cwd == "" {
-			return fmt.Appendf(nil, `{"type":"session","version":3,"id":%s,"timestamp":%s}`, quote(id), quote(when)), source
+		if cwd = c.beside.cwd(); cwd != "" {
+			source += " and another session of its folder"
 		}
-		source += " and another session of its folder"
 	}
-	return fmt.Appendf(nil, `{"type":"session","version":3,"id":%s,"timestamp":%s,"cwd":%s}`, quote(id), quote(when), quote(cwd)), source
+	line = fmt.Appendf(nil, `{"type":"session","version":3,"id":%s,"timestamp":%s`, quote(id), quote(when))
+	if cwd != "" {
+		line = fmt.Appendf(line, `,"cwd":%s`, quote(cwd))
+	}
+	return append(line, '}'), source
 }

@@ -1,6 +1,7 @@
 package pi
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -292,7 +293,7 @@ func (c *checker) newestBelow(from int) int {
 		}
 		seen[i] = true
 		below := kids[c.facts[i].id]
-		if len(below) == 0 && (best == from || c.newest(best, i) < 0) && i < c.own {
+		if older := cmp.Or(cmp.Compare(c.facts[best].when, c.facts[i].when), cmp.Compare(best, i)) < 0; len(below) == 0 && (best == from || older) && i < c.own {
 			best = i
 		}
 		todo = append(todo, below...)

@@ -258,7 +258,7 @@ func thinking(rec *session.Record, goes func(b gjson.Result) bool) (cuts []sessi
 	content, _ := surgery.At(rec.Raw, "message.content")
 	content.ForEach(func(_, b gjson.Result) bool {
 		if b.Get("type").String() == "thinking" && goes(b) {
-			cuts = append(cuts, session.Cut{Start: b.Index, End: b.Index + len(b.Raw), Element: true})
+			cuts = append(cuts, session.Without(b))
 		}
 		return true
 	})

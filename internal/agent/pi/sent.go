@@ -14,7 +14,7 @@ import (
 
 // viewOf is a text as its client reads it: each line that parses is a record, whatever it is; null is none.
 func viewOf(text []byte, t traits) (v *view, lines [][]byte) {
-	v = &view{head: -1, last: -1}
+	v = newView(nil)
 	if t.ReadsBOM {
 		text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	}
@@ -63,13 +63,12 @@ func readLine(scanner *jsonl.Scanner, rec *session.Record) (f *fact, value bool)
 	return factOf(rec), false
 }
 
-// factOfLine reads a line that is one record.
+// factOfLine is what the client reads of a single line; nil if it is no record.
 func factOfLine(line []byte) *fact {
 	scanner := jsonl.NewScanner(shape)
 	defer scanner.Done()
-	rec := session.Record{Raw: line, Spans: make([]jsonl.Span, fields)}
-	scanner.Scan(line, rec.Spans)
-	return factOf(&rec)
+	f, _ := readLine(scanner, &session.Record{Raw: line, Spans: make([]jsonl.Span, fields)})
+	return f
 }
 
 // readSent is what the client of a version sends of a session.

@@ -66,6 +66,11 @@ type view struct {
 	shut  string // why the client does not open the file, whatever its records say
 }
 
+// newView is a view of a file's records.
+func newView(facts []fact) *view {
+	return &view{facts: facts, own: len(facts), adds: map[int][]int{}, head: -1, last: -1}
+}
+
 // change is one change of a view, as data.
 type change struct {
 	at    int
@@ -86,12 +91,13 @@ const (
 )
 
 func (v *view) with(changes []change) *view {
-	n := &view{facts: slices.Clone(v.facts), own: v.own, head: v.head, last: v.last, adds: map[int][]int{}}
+	n := *v
+	n.facts, n.adds = slices.Clone(v.facts), map[int][]int{}
 	for at, list := range v.adds {
 		n.adds[at] = slices.Clip(list)
 	}
 	n.apply(changes)
-	return n
+	return &n
 }
 
 func (v *view) apply(changes []change) {
@@ -267,7 +273,7 @@ func (r *reading) judge(v *view, t traits) {
 			continue
 		case r.skips(f):
 			continue
-		case f.says > 0 && f.kind != "compaction":
+		case f.says > 0:
 			p.message(at, i)
 		}
 		if !hidden {
@@ -472,11 +478,6 @@ func (f *fact) parent() []byte {
 		return []byte("null")
 	}
 	return quote(f.up)
-}
-
-// newest compares records by their times and, where these are the same, by their order.
-func (v *view) newest(a, b int) int {
-	return cmp.Or(cmp.Compare(v.facts[a].when, v.facts[b].when), cmp.Compare(a, b))
 }
 
 // headerAt is the index of the header, -1 if there is none.
