@@ -40,6 +40,19 @@ func (f *Flips) Keys(object gjson.Result, wanted ...string) {
 	}
 }
 
+// TypeIn is the type of an object, "" if it is none of some types; one in whose name a bit flipped is noted, and a flipped key of it.
+func TypeIn[T any](f *Flips, object gjson.Result, types map[string]T) string {
+	f.Keys(object, "type")
+	typ := object.Get("type")
+	if _, known := types[typ.Str]; known {
+		return typ.Str
+	}
+	for name := range types {
+		f.Value(typ, name)
+	}
+	return ""
+}
+
 // LostByte stands for a byte of a name that is not known: any other one may have been there.
 const LostByte = 0x7f
 

@@ -1,7 +1,6 @@
 package pi
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -21,8 +20,6 @@ var neededIn = map[string][]string{
 	"text": {"text"}, "thinking": {"thinking"}, "toolCall": {"id", "name", "arguments"}, "image": {"data", "mimeType"},
 }
 
-var recordNames, blockNames = slices.Collect(maps.Keys(types)), slices.Collect(maps.Keys(neededIn))
-
 // Misspelled finds the one bit that flipped in a key, or in the name of a type: the byte's offset in the record, and its value
 // before. ok is false if nothing that the record lacks can be found that way.
 func (Decoder) Misspelled(rec *session.Record) (at int, was byte, ok bool) {
@@ -31,15 +28,12 @@ func (Decoder) Misspelled(rec *session.Record) (at int, was byte, ok bool) {
 	}
 	var f session.Flips
 	root := gjson.ParseBytes(rec.Raw)
-	f.Keys(root, "type", "id", "timestamp")
-	if rec.Kind != session.Header {
+	kind := session.TypeIn(&f, root, types)
+	f.Keys(root, "id", "timestamp")
+	if kind != "session" {
 		f.Keys(root, "parentId")
 	}
-	kind := root.Get("type")
-	if _, known := types[kind.String()]; !known {
-		f.Value(kind, recordNames...)
-	}
-	f.Keys(root, needed[kind.String()]...)
+	f.Keys(root, needed[kind]...)
 	message := root.Get("message")
 	switch f.Keys(message, "role", "content"); message.Get("role").String() {
 	case "toolResult":
@@ -48,13 +42,7 @@ func (Decoder) Misspelled(rec *session.Record) (at int, was byte, ok bool) {
 		f.Keys(message, "stopReason")
 	}
 	message.Get("content").ForEach(func(_, block gjson.Result) bool {
-		f.Keys(block, "type")
-		kind := block.Get("type")
-		wanted, known := neededIn[kind.String()]
-		if !known {
-			f.Value(kind, blockNames...)
-		}
-		f.Keys(block, wanted...)
+		f.Keys(block, neededIn[session.TypeIn(&f, block, neededIn)]...)
 		return true
 	})
 	return f.Only()
@@ -62,21 +50,16 @@ func (Decoder) Misspelled(rec *session.Record) (at int, was byte, ok bool) {
 
 // spelled is a quick check that most records pass.
 func spelled(rec *session.Record) bool {
-	kind := text(rec, fieldType)
-	if _, known := types[kind]; !known || text(rec, fieldID) == "" || text(rec, fieldTime) == "" {
+	kind, role, content := text(rec, fieldType), text(rec, fieldRole), content(rec)
+	_, sound := types[kind]
+	switch {
+	case !sound, text(rec, fieldID) == "", text(rec, fieldTime) == "", kind != "session" && len(raw(rec, fieldParent)) == 0:
+		return false
+	case kind != "message":
+		return needed[kind] == nil
+	case !content.Exists(), role == "toolResult" && (text(rec, fieldCall) == "" || text(rec, fieldTool) == ""):
 		return false
 	}
-	if kind != "session" && len(raw(rec, fieldParent)) == 0 {
-		return false
-	}
-	if kind != "message" {
-		return len(needed[kind]) == 0
-	}
-	content := gjson.ParseBytes(raw(rec, fieldContent))
-	if !content.IsArray() {
-		return content.Exists()
-	}
-	sound := true
 	content.ForEach(func(_, block gjson.Result) bool {
 		if strings.HasPrefix(block.Raw, `{"type":"text","text":`) || strings.HasPrefix(block.Raw, `{"type":"thinking","thinking":`) {
 			return true // as the client writes it: what is long need not be read
@@ -85,5 +68,5 @@ func spelled(rec *session.Record) bool {
 		sound = known && !slices.ContainsFunc(wanted, func(key string) bool { return !block.Get(key).Exists() })
 		return sound
 	})
-	return sound && (text(rec, fieldRole) != "toolResult" || text(rec, fieldCall) != "" && text(rec, fieldTool) != "")
+	return sound
 }

@@ -38,7 +38,7 @@ func (Decoder) Misspelled(rec *session.Record) (at int, was byte, ok bool) {
 	}
 	var f session.Flips
 	root := gjson.ParseBytes(rec.Raw)
-	typ := typeIn(&f, root, needed)
+	typ := session.TypeIn(&f, root, needed)
 	f.Keys(root, needed[typ]...)
 	subtype := root.Get("subtype")
 	if subtype.Str == compactBoundary {
@@ -50,24 +50,11 @@ func (Decoder) Misspelled(rec *session.Record) (at int, was byte, ok bool) {
 	if message := root.Get("message"); typ == "user" || typ == "assistant" {
 		f.Keys(message, "content")
 		message.Get("content").ForEach(func(_, block gjson.Result) bool {
-			f.Keys(block, neededIn[typeIn(&f, block, neededIn)]...)
+			f.Keys(block, neededIn[session.TypeIn(&f, block, neededIn)]...)
 			return block.IsObject()
 		})
 	}
 	return f.Only()
-}
-
-// typeIn is the type of an object, "" if it has none or one with a flipped bit.
-func typeIn(f *session.Flips, object gjson.Result, types map[string][]string) string {
-	f.Keys(object, "type")
-	typ := object.Get("type")
-	if _, known := types[typ.Str]; known {
-		return typ.Str
-	}
-	for name := range types {
-		f.Value(typ, name)
-	}
-	return ""
 }
 
 // lacksNothing is a quick check that nearly all records pass, using fields that are already known.
