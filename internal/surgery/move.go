@@ -109,3 +109,22 @@ func RewritePaths(s *Session, plan *Plan, opts MoveOptions) (first *session.Reco
 	}
 	return first
 }
+
+// RewriteUnbound is RewritePaths for agents that name a record's model in its message. It refuses if thinking of a record, which thinks tells, is
+// bound to what changes in front of it. client says what the client does without that.
+func RewriteUnbound(s *Session, plan *Plan, opts MoveOptions, thinks func(rec *session.Record) bool, client string) error {
+	plan.Sends = Renamed
+	first := RewritePaths(s, plan, opts)
+	for i := range s.Records {
+		if rec := &s.Records[i]; Bound(rec, first) && thinks(rec) {
+			return Refuse("thinking is bound to what names the old directory, and the model's API would refuse it; leave --rewrite history out: %s", client)
+		}
+	}
+	return nil
+}
+
+// Bound says whether what a record holds of thinking is bound to what stands in front of it, of which the first change is known; nil if nothing is
+// changed.
+func Bound(rec, first *session.Record) bool {
+	return first != nil && first.Pos.Less(rec.Pos) && session.BindsThinking(gjson.GetBytes(rec.Raw, "message.model").String())
+}

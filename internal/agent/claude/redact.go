@@ -23,7 +23,7 @@ func (sur Surgeon) Redact(s *surgery.Session, r *surgery.Redaction, opts surgery
 		case rec.Kind == session.Unreadable:
 		case n == nil && strings.HasPrefix(typeOf(rec), "api-request"):
 			requests.Drop(rec)
-		case n != nil && thinks(n) && (r.Thinking[rec] || unreadable(n) || t.bound(n, first)):
+		case n != nil && thinks(n) && (r.Thinking[rec] || unreadable(n) || surgery.Bound(rec, first)):
 			t.dropThinking(g, n)
 		}
 	}
@@ -31,11 +31,6 @@ func (sur Surgeon) Redact(s *surgery.Session, r *surgery.Redaction, opts surgery
 		r.Notes = append(r.Notes, "thinking was taken out: "+g.Why)
 	}
 	return nil
-}
-
-// bound says whether the thinking of a record is bound to what stands before it, of which the first change is known.
-func (t *tree) bound(n *node, first *session.Record) bool {
-	return first != nil && first.Pos.Less(n.rec.Pos) && session.BindsThinking(gjson.GetBytes(n.rec.Raw, "message.model").String())
 }
 
 // unreadable says whether a record holds thinking that only the provider can read.

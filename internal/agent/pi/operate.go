@@ -102,7 +102,7 @@ func (sur Surgeon) Slim(s *surgery.Session, opts surgery.SlimOptions) (*surgery.
 		first := surgery.Shorten(s, sur, plan, opts)
 		g := plan.Group("bound-thinking", "thinking that is bound to what was changed before it: the model's API would refuse it")
 		for _, rec := range t.chain {
-			if bound(rec, first) {
+			if surgery.Bound(rec, first) && signed(rec) {
 				g.Cut(rec, thinking(rec, func(gjson.Result) bool { return true })...)
 			}
 		}
@@ -207,14 +207,7 @@ func newID(parts ...string) string {
 func (Surgeon) Move(s *surgery.Session, opts surgery.MoveOptions) (*surgery.Plan, error) {
 	plan := &surgery.Plan{Sends: surgery.Same, Copy: true}
 	if opts.Rewrite == surgery.RewriteHistory {
-		plan.Sends = surgery.Renamed
-		first := surgery.RewritePaths(s, plan, opts)
-		for i := range s.Records {
-			if bound(&s.Records[i], first) {
-				return nil, surgery.Refuse("thinking is bound to what names the old directory, and the model's API would refuse it; leave --rewrite history out: the client works in the new directory")
-			}
-		}
-		return plan, nil
+		return plan, surgery.RewriteUnbound(s, plan, opts, signed, "the client works in the new directory")
 	}
 	if opts.Rewrite == surgery.RewriteNone {
 		return plan, nil
@@ -242,7 +235,7 @@ func (Surgeon) Redact(s *surgery.Session, r *surgery.Redaction, _ surgery.Redact
 		if rec.Kind == session.Unreadable {
 			continue
 		}
-		all := r.Thinking[rec] || bound(rec, first)
+		all := r.Thinking[rec] || surgery.Bound(rec, first) && signed(rec)
 		g.Cut(rec, thinking(rec, func(b gjson.Result) bool {
 			return all || b.Get("redacted").Bool() || strings.HasPrefix(b.Get("thinkingSignature").String(), `{"`)
 		})...)
@@ -265,10 +258,9 @@ func thinking(rec *session.Record, goes func(b gjson.Result) bool) (cuts []sessi
 	return cuts
 }
 
-// bound says whether a record holds thinking that is bound to what stands before it, of which the first change is known; nil if nothing is changed.
-func bound(rec, first *session.Record) bool {
-	return first != nil && first.Pos.Less(rec.Pos) && session.BindsThinking(member(rec, "message.model")) &&
-		len(thinking(rec, func(b gjson.Result) bool { return b.Get("thinkingSignature").String() != "" })) > 0
+// signed says whether a record holds thinking that its provider has signed.
+func signed(rec *session.Record) bool {
+	return len(thinking(rec, func(b gjson.Result) bool { return b.Get("thinkingSignature").String() != "" })) > 0
 }
 
 // Media are the images of a message, and the texts of a result.
