@@ -39,7 +39,7 @@ func NewIndex(decoder session.Decoder, keys ...string) *Index {
 // session may have lost many records, and have much beside it.
 type Siblings struct {
 	index *Index
-	open  func(path string) (SiblingFile, error) // disk.Open, but in tests
+	Open  func(path string) (SiblingFile, error) // disk.Open, but in tests
 	of    map[string][]named
 	left  int // how many more records may be indexed
 }
@@ -61,12 +61,8 @@ func (a named) compare(b named) int {
 
 // Siblings are the files beside a session.
 func (x *Index) Siblings() *Siblings {
-	return x.SiblingsBy(func(path string) (SiblingFile, error) { return disk.Open(path) })
-}
-
-// SiblingsBy are the files beside a session, as open opens them.
-func (x *Index) SiblingsBy(open func(path string) (SiblingFile, error)) *Siblings {
-	return &Siblings{index: x, open: open, of: map[string][]named{}, left: maxNamed}
+	open := func(path string) (SiblingFile, error) { return disk.Open(path) }
+	return &Siblings{index: x, Open: open, of: map[string][]named{}, left: maxNamed}
 }
 
 // Find returns the first line of a file that names an id and that fits; nil if there is none.
@@ -84,7 +80,7 @@ func (s *Siblings) Find(path, id string, fits func([]byte) bool) []byte {
 	if at == len(list) || list[at].sum != sum {
 		return nil
 	}
-	text, err := s.open(path)
+	text, err := s.Open(path)
 	if err != nil {
 		return nil
 	}
@@ -104,7 +100,7 @@ func (s *Siblings) Find(path, id string, fits func([]byte) bool) []byte {
 
 // read indexes the records of a file that may be looked for.
 func (s *Siblings) read(path string) (list []named) {
-	text, err := s.open(path)
+	text, err := s.Open(path)
 	if err != nil {
 		return nil
 	}

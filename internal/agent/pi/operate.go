@@ -121,8 +121,8 @@ func (t *tree) roots(plan *surgery.Plan, stays func(*session.Record) bool) {
 	g := plan.Group("new-roots", "the record that it hangs on goes: it is hung on the next one above that stays")
 	for i := range t.s.Records {
 		rec := &t.s.Records[i]
-		v, ok := surgery.At(rec.Raw, "parentId")
-		if !ok || v.Type != gjson.String || !stays(rec) {
+		v, _ := surgery.At(rec.Raw, "parentId")
+		if v.Type != gjson.String || !stays(rec) {
 			continue
 		}
 		up := t.byID[v.String()]

@@ -49,11 +49,11 @@ func TestNeighboursAreReadOnce(t *testing.T) {
 	}
 	opens, bytes := map[string]int{}, 0
 	f := Open(filepath.Join(dir, "session"+format.Extension), nil, nil)
-	f.near = records.SiblingsBy(func(path string) (agent.SiblingFile, error) {
+	f.near.Open = func(path string) (agent.SiblingFile, error) {
 		opens[strings.TrimSuffix(filepath.Base(path), format.Extension)]++
 		of, err := disk.Open(path)
 		return counted{of, &bytes}, err
-	})
+	}
 	some := func([]byte) bool { return true }
 	for n := range maxLookups / 2 {
 		line, source := f.Record(fmt.Sprintf("fork-%d", 7*n), some)
