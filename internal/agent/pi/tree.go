@@ -33,7 +33,7 @@ var eras = []struct {
 // traitsOf are those of a version; "" is the newest measured.
 func traitsOf(version string) traits {
 	for _, e := range eras {
-		if version != "" && session.VersionBefore(version, e.before) {
+		if session.VersionBefore(version, e.before) {
 			return e.traits
 		}
 	}
