@@ -109,7 +109,7 @@ func (c *Checker) passedOver(tip *node) {
 		if head == nil || !answered || head.AsksNothing || end.index <= mark.index || !comesAfter(tip, mark) || c.rewound(head) || c.leftByChoice(mark) || c.stuckInFront(head, tip, mark) {
 			return
 		}
-		d := c.find(mark, faults.LostBranch, "another client continued from before this compaction, and the client follows it: it sends nothing of what came after the compaction").anyway()
+		d := c.find(mark, faults.LostBranch, "the session went on from before this compaction, as where two clients have it open, and the client follows that: it sends nothing of what was said in between").anyway()
 		if now := c.behindCompaction(d, head, tip, end); now != tip {
 			c.pointAt(d, now, false)
 		}
