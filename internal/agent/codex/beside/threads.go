@@ -90,7 +90,7 @@ func threadRows(ctx context.Context, home string, wanted, optional []string, do 
 
 // LastIsListed says whether the newest client that has written to the list of threads takes the last one from it, rather than the
 // one whose file was changed last. The limits lie between the measured versions: 0.114 and 0.153 do, 0.130 and 0.145 do not.
-func (h *Home) LastIsListed(threads []agent.Thread) bool {
+func (*Home) LastIsListed(threads []agent.Thread) bool {
 	newest := ""
 	for _, t := range threads {
 		if newest == "" || codex.Newer(t.Version, newest) {

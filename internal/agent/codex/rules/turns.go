@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
@@ -219,10 +220,11 @@ func (c *turnChecker) twoWriters(rec *session.Record, left leftTurn) {
 	c.two = true
 }
 
-// older says whether an id was made before another one, by the times in them.
+// older says whether an id was made before another one. Both must be UUIDs that begin with their time.
 func older(id, other string) bool {
-	x, y := madeAt(id), madeAt(other)
-	return x != nil && bytes.Compare(x, y) < 0
+	x, err := uuid.Parse(id)
+	y, errOther := uuid.Parse(other)
+	return err == nil && errOther == nil && x.Version() == 7 && y.Version() == 7 && bytes.Compare(x[:], y[:]) < 0
 }
 
 func (c *turnChecker) failed(rec *session.Record) {
