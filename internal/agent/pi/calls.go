@@ -48,7 +48,7 @@ func (c *checker) strayed() (list []*found) {
 		answer int
 		call   string
 	}
-	order, ids, known := c.inOrder(), c.byID(), map[int]int{}
+	order, above := c.inOrder(), c.answersAbove()
 	asks := map[asking]bool{}
 	for _, i := range order {
 		for _, one := range c.facts[i].calls {
@@ -58,7 +58,7 @@ func (c *checker) strayed() (list []*found) {
 	answer, last, next := -1, -1, -1 // next: what went on behind the answer
 	for _, i := range order {
 		f := &c.facts[i]
-		switch above := c.answerAbove(i, ids, known); {
+		switch above := above(i); {
 		case f.role == "assistant":
 			answer, last, next = i, i, -1
 		case above == answer:
@@ -82,22 +82,30 @@ func (c *checker) strayed() (list []*found) {
 	return list
 }
 
-// answerAbove is the answer that a record belongs to: the one above it with nothing but results and bookkeeping between; -1 if there is none.
-// known is what was found of others.
-func (c *checker) answerAbove(i int, ids map[string]int, known map[int]int) int {
-	if at, seen := known[i]; seen {
-		return at
-	}
-	known[i] = -1 // to which a circle leads
-	switch f := &c.facts[i]; f.role {
-	case "assistant":
-		known[i] = i
-	case "toolResult", "":
-		if up, ok := ids[f.up]; ok {
-			known[i] = c.answerAbove(up, ids, known)
+// answersAbove finds the answer that a record belongs to: the one above it with nothing but results and bookkeeping between; -1 if there is none.
+func (c *checker) answersAbove() func(i int) int {
+	ids, known := c.byID(), map[int]int{}
+	return func(i int) int {
+		answer, way := -1, []int{}
+		for ok := true; ok; i, ok = ids[c.facts[i].up] {
+			if at, seen := known[i]; seen {
+				answer = at
+				break
+			}
+			known[i] = -1 // to which a circle leads
+			way = append(way, i)
+			if role := c.facts[i].role; role == "assistant" {
+				answer = i
+			} else if role == "toolResult" || role == "" {
+				continue
+			}
+			break
 		}
+		for _, k := range way {
+			known[k] = answer
+		}
+		return answer
 	}
-	return known[i]
 }
 
 // pairing gives calls and results to each other.

@@ -60,6 +60,9 @@ func spelled(rec *session.Record) bool {
 	case !content.Exists(), role == "toolResult" && (text(rec, fieldCall) == "" || text(rec, fieldTool) == ""):
 		return false
 	}
+	if !content.IsArray() {
+		return true
+	}
 	content.ForEach(func(_, block gjson.Result) bool {
 		if strings.HasPrefix(block.Raw, `{"type":"text","text":`) || strings.HasPrefix(block.Raw, `{"type":"thinking","thinking":`) {
 			return true // as the client writes it: what is long need not be read
