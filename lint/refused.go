@@ -143,7 +143,7 @@ func (r *resolver) resolve(one refusal) {
 	}
 	switch one.Mend {
 	case "shorten", "weight":
-		if again := r.agent.TriesAgain; len(places) == 0 && again != nil && again(r.version, one.Mend) {
+		if again := r.agent.TriesAgain; len(places) == 0 && again != nil && again(r.version, one.Mend, one.Row) {
 			r.unsaid(one)
 			return
 		}
@@ -203,7 +203,7 @@ func (r *resolver) bound(one refusal, places []api.Place, named int, moved bool)
 	if len(places) == 0 {
 		return
 	}
-	if again := r.agent.TriesAgain; again != nil && one.times < 3 && again(r.version, one.Mend) {
+	if again := r.agent.TriesAgain; again != nil && one.times < 3 && again(r.version, one.Mend, one.Row) {
 		whole.Impact = Notes
 		whole.Message = "an API refuses requests: " + strings.TrimPrefix(whole.Message, refusesAll) + "; the client takes the thinking out and tries again by itself"
 	}

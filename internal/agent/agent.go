@@ -82,8 +82,8 @@ type Agent struct {
 	// internal/api names them; "" if none does, nil if no rule does.
 	RuleFor func(api, mend string) string
 	// TriesAgain says whether the client of a version ("" is the newest one measured) takes out what an API refuses, by the kind
-	// of what helps, and sends the rest by itself; nil if none does.
-	TriesAgain func(version, mend string) bool
+	// of what helps and by its row of internal/api's table, and sends the rest by itself; nil if none does.
+	TriesAgain func(version, mend string, row int) bool
 
 	// Resume is the command, word by word, that resumes a thread. It is printed for users to paste into a shell, so it is
 	// nil if no client takes such an id.

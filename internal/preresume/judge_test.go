@@ -54,13 +54,19 @@ func TestLargeSession(t *testing.T) {
 	}
 }
 
-// TestMendsItself: what a client sums up by itself before the next prompt is not said to be gone from what it sends.
+// TestMendsItself: what a client sums up by itself before the next prompt is not said to be gone from what it sends. pi does not know each
+// of these errors.
 func TestMendsItself(t *testing.T) {
-	for name, want := range map[string]string{"pi": "the client sees to that by itself", "claude": "nothing that the client sends has that fault"} {
-		a := &Answer{Complete: true, Path: "s.jsonl", Verdict: Resumable, session: &timeline.Glance{Agent: all.Named(name)}}
-		a.session.Turn.Error = "prompt is too long: 213000 tokens > 200000 maximum"
-		if a.withError(Request{}); !strings.Contains(a.Warning, want) || !strings.Contains(a.Warning, "hist slim s.jsonl") {
-			t.Errorf("%s: %s", name, a.Warning)
+	const itself, sent = "the client sees to that by itself", "nothing that the client sends has that fault"
+	for _, c := range []struct{ agent, said, want string }{
+		{"pi", "prompt is too long: 213000 tokens > 200000 maximum", itself},
+		{"pi", "no user query found in messages", sent},
+		{"claude", "prompt is too long: 213000 tokens > 200000 maximum", sent},
+	} {
+		a := &Answer{Complete: true, Path: "s.jsonl", Verdict: Resumable, session: &timeline.Glance{Agent: all.Named(c.agent)}}
+		a.session.Turn.Error = c.said
+		if a.withError(Request{}); !strings.Contains(a.Warning, c.want) || !strings.Contains(a.Warning, "hist slim s.jsonl") {
+			t.Errorf("%s: %s: %s", c.agent, c.said, a.Warning)
 		}
 	}
 }

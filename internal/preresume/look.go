@@ -114,7 +114,7 @@ func (a *Answer) withError(req Request) {
 	case last.Depends():
 		a.Warn("the last turn was refused: " + last.Meaning + "; " + last.Way().Next(a.operand(req.Home)))
 	case last.Lasts() && a.Complete && a.mendsItself(req, last):
-		a.Warn("the last turn was refused: " + last.Meaning + "; the client sees to that by itself at the next prompt. If it comes back: " + last.Otherwise().Next(a.operand(req.Home)))
+		a.Warn("the last turn was refused: " + last.Meaning + "; the client sees to that by itself at the next prompt, unless it is told not to. If it comes back: " + last.Otherwise().Next(a.operand(req.Home)))
 	case last.Lasts() && a.Complete:
 		a.Warn("the last turn was refused: " + last.Meaning + "; nothing that the client sends has that fault: it was mended since, or only the API can see it. If it comes back: " + last.Otherwise().Next(a.operand(req.Home)))
 	default:
@@ -293,7 +293,7 @@ func (a *Answer) read(ctx context.Context, req Request, busy *disk.Busy) ([]lint
 // mendsItself says whether the client takes out or sums up by itself what was refused, before it sends the rest again.
 func (a *Answer) mendsItself(req Request, last *api.Refusal) bool {
 	of := a.session.Agent
-	return of.TriesAgain != nil && of.TriesAgain(req.Lint.For[of.Name], last.Mend)
+	return of.TriesAgain != nil && of.TriesAgain(req.Lint.For[of.Name], last.Mend, last.Row)
 }
 
 // refused says whether the last turn ended with an error that the next one will meet again, unless it has been mended since: what

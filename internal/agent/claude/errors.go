@@ -121,6 +121,6 @@ func ruleFor(api, mend string) string {
 }
 
 // triesAgain: 2.1.330 and 2.1.332 send the request again without any thinking (measured).
-func triesAgain(version, mend string) bool {
+func triesAgain(version, mend string, _ int) bool {
 	return mend == "bound" && !format.Before(version, "2.1.330")
 }

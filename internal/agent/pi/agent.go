@@ -30,7 +30,7 @@ var Agent = &agent.Agent{
 	NewLinks: func(session.Info, string) agent.Links { return agent.NoLinks{} }, Branched: true,
 	Words: Words{}, Parts: parts, Outline: outline, About: about, Reidentify: reidentify, IsHeader: isHeader,
 	ReadSent:   readSent,
-	TriesAgain: func(_, mend string) bool { return mend == "shorten" }, // it compacts before the next prompt
+	TriesAgain: compacts,
 	Resume:     resume, Explain: explain, Unnoticed: always, OnlyInPlace: always,
 	Home: &agent.Home{
 		Variable: "PI_CODING_AGENT_DIR", DefaultHome: defaultHome, Sessions: sessions, Lists: func(string) []string { return nil }, Live: live, LiveAt: liveAt, Folder: "a folder of sessions/",

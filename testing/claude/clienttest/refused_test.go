@@ -85,7 +85,7 @@ func TestTriesAgain(t *testing.T) {
 			t.Fatalf("row %d: no thinking is sent: %v, %s", c.Row, err, res.Stderr)
 		}
 		again := res.ExitCode == 0
-		if known := claude.Agent.TriesAgain("", map[bool]string{true: "bound", false: "thinking"}[bound]); again != known {
+		if known := claude.Agent.TriesAgain("", map[bool]string{true: "bound", false: "thinking"}[bound], 0); again != known {
 			t.Errorf("row %d: tries again: %v, known: %v", c.Row, again, known)
 		}
 	}
