@@ -76,9 +76,7 @@ func (s *Session) Forget(id, parent func(i int) string) {
 	delete(front, "") // what has no parent hangs on nothing
 	up := int32(None)
 	if kept := s.Keeps(mark); len(kept) > 0 {
-		if up = s.Anchor(mark); up == Missing {
-			up = None
-		}
+		up = s.Anchor(mark)
 		for _, k := range kept {
 			s.Records[k].Up, up = up, k
 			front[id(int(k))] = false
