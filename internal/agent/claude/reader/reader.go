@@ -76,7 +76,9 @@ func (s *Session) Forget(id, parent func(i int) string) {
 	delete(front, "") // what has no parent hangs on nothing
 	up := int32(None)
 	if kept := s.Keeps(mark); len(kept) > 0 {
-		up = s.Anchor(mark)
+		if up = s.Anchor(mark); up == Missing {
+			up = None
+		}
 		for _, k := range kept {
 			s.Records[k].Up, up = up, k
 			front[id(int(k))] = false

@@ -98,6 +98,7 @@ func TestInFrontOfACompaction(t *testing.T) {
 		"on nothing":                          {lines: []string{nameless, first, second, keeps, summary}, parent: "null", want: []int64{6}},
 		"in front":                            {lines: []string{first, second, keeps, summary}, parent: `"a"`, want: []int64{2, 4, 5}},
 		"in front, of a helper":               {lines: []string{first, second, keeps, summary}, parent: `"a"`, side: true, want: []int64{2, 4, 5, 6}},
+		"in front, without the summary":       {lines: []string{first, second, keeps}, parent: `"a"`, want: []int64{2, 4}},
 		"in front, where the newest is bare":  {lines: []string{first, second, keeps, summary, bare, shorter}, parent: `"a"`, want: []int64{7}},
 		"in front of a single, bare one":      {lines: []string{first, second, bare, shorter}, parent: `"a"`, want: []int64{1, 5}},
 		"behind the newest, which keeps none": {lines: []string{first, second, keeps, summary, bare, shorter}, parent: `"z"`, want: []int64{6, 7}},
