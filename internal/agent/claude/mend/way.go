@@ -160,7 +160,6 @@ func (c *Checker) asItIs(nodes []*node) (v *view, whole bool) {
 	find := func(id string) int32 { return at(ids.get(id)) }
 	v = newView(nodes, c.numbers, up, find)
 	v.ordered = true // none has been removed when they were numbered
-	v.session.Anchor = func(i int) int32 { return find(nodes[i].Anchor) }
 	v.session.Keeps = func(i int) (list []int32) {
 		for _, k := range nodes[i].Keeps {
 			if list = append(list, find(k.UUID)); list[len(list)-1] < 0 {
@@ -189,12 +188,25 @@ func (c *Checker) asItIs(nodes []*node) (v *view, whole bool) {
 	return v, whole
 }
 
+// forget has the client go on behind what the newest compaction keeps where a record hangs on one in front of that.
+func (v *view) forget() {
+	mark := v.session.NewestMark()
+	up := int32(slices.IndexFunc(v.session.Records, func(r reader.Record) bool { return r.Up == int32(mark) })) // the summary
+	if mark < 0 || up < 0 {
+		return
+	}
+	for _, k := range v.session.Keeps(mark) {
+		v.session.Records[k].Up, up = up, k
+	}
+	v.session.Forget(mark, func(i int) string { return v.list[i].UUID }, func(i int) string { return v.list[i].Parent })
+}
+
 // seen counts the blocks that the newest client sends of the file as it is. nodes are all records, as they were before any was
 // removed.
 func (c *Checker) seen(nodes []*node) int64 {
 	v, whole := c.asItIs(nodes)
-	if c.some.keeps && !reader.Of(c.opts.For).WholeFront {
-		v.session.Forget(func(i int) string { return v.list[i].UUID }, func(i int) string { return v.list[i].Parent })
+	if c.some.keeps {
+		v.forget()
 	}
 	sent := v.from(c.leaf)
 	if whole && !sent.gaps && !c.some.keeps {

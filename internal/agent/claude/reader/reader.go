@@ -49,24 +49,30 @@ type Session struct {
 	Records []Record
 	Leaf    int32 // the end that the last last-prompt record names; None, or Missing
 	// Answer is the id of the answer that a record is a part of, Calls and Outputs are the ids in it, Keeps the records that a compaction's
-	// mark names as kept; nil if one is missing. Anchor is the record behind which these go; Missing if it is not there.
+	// mark names as kept; nil if one is missing.
 	Answer         func(i int) string
 	Calls, Outputs func(i int) iter.Seq[string]
 	Keeps          func(i int) []int32
-	Anchor         func(i int) int32
 }
 
-// Forget has a client that knows of kept records go on behind those of the newest compaction where a record hangs on one in front of its
-// mark: of what else stands in front, it has nothing. Where the newest keeps none, but an earlier one did, such a record begins anew
-// (2.1.332, measured). id and parent are a record's as they are written, because it may stand on both sides of the mark.
-func (s *Session) Forget(id, parent func(i int) string) {
-	mark, keeps := -1, false
-	for i, r := range s.Records {
-		if r.Role == Mark && !r.Side {
-			mark, keeps = i, keeps || len(s.Keeps(i)) > 0
-		}
+// NewestMark is the mark of the conversation's newest compaction, -1 if there is none.
+func (s *Session) NewestMark() int {
+	i := len(s.Records) - 1
+	for i >= 0 && (s.Records[i].Role != Mark || s.Records[i].Side) {
+		i--
 	}
-	if !keeps {
+	return i
+}
+
+// Forget hangs what stands behind a mark, on a record in front of it, on the last record that its compaction keeps: of what else stands in
+// front, no client that knows of kept records has anything (2.1.332, measured). id and parent are a record's, as they are written: it may
+// stand on both sides of the mark.
+func (s *Session) Forget(mark int, id, parent func(i int) string) {
+	if mark < 0 {
+		return
+	}
+	kept := s.Keeps(mark)
+	if len(kept) == 0 {
 		return
 	}
 	front := make(map[string]bool, mark)
@@ -74,19 +80,12 @@ func (s *Session) Forget(id, parent func(i int) string) {
 		front[id(i)] = true
 	}
 	delete(front, "") // what has no parent hangs on nothing
-	up := int32(None)
-	if kept := s.Keeps(mark); len(kept) > 0 {
-		if up = s.Anchor(mark); up == Missing {
-			up = None
-		}
-		for _, k := range kept {
-			s.Records[k].Up, up = up, k
-			front[id(int(k))] = false
-		}
+	for _, k := range kept {
+		front[id(int(k))] = false
 	}
 	for i := mark + 1; i < len(s.Records); i++ {
-		if front[parent(i)] && !front[id(i)] {
-			s.Records[i].Up = up
+		if r := &s.Records[i]; front[parent(i)] && !front[id(i)] && !r.Side {
+			r.Up = kept[len(kept)-1]
 		}
 	}
 }

@@ -77,42 +77,20 @@ func TestForgotten(t *testing.T) {
 	}
 }
 
-// TestInFrontOfACompaction: on what a prompt behind a compaction goes on that names a record in front of it, or none (2.1.332, measured).
-func TestInFrontOfACompaction(t *testing.T) {
-	const (
-		nameless = `{"type":"attachment","parentUuid":null}`
-		first    = `{"type":"user","uuid":"a","parentUuid":null,"message":{"role":"user","content":"one"}}`
-		second   = `{"type":"user","uuid":"k","parentUuid":"a","message":{"role":"user","content":"two"}}`
-		keeps    = `{"type":"system","subtype":"compact_boundary","uuid":"m","parentUuid":null,"compactMetadata":{"preservedMessages":{"anchorUuid":"s","uuids":["k"]}}}`
-		summary  = `{"type":"user","uuid":"s","parentUuid":"m","isCompactSummary":true,"message":{"role":"user","content":"in short"}}`
-		bare     = `{"type":"system","subtype":"compact_boundary","uuid":"n","parentUuid":null,"compactMetadata":{}}`
-		shorter  = `{"type":"user","uuid":"z","parentUuid":"n","isCompactSummary":true,"message":{"role":"user","content":"shorter"}}`
-	)
-	for name, c := range map[string]struct {
-		lines  []string
-		parent string
-		side   bool
-		want   []int64
-	}{
-		"behind the summary":                  {lines: []string{nameless, first, second, keeps, summary}, parent: `"s"`, want: []int64{3, 5, 6}},
-		"on nothing":                          {lines: []string{nameless, first, second, keeps, summary}, parent: "null", want: []int64{6}},
-		"in front":                            {lines: []string{first, second, keeps, summary}, parent: `"a"`, want: []int64{2, 4, 5}},
-		"in front, of a helper":               {lines: []string{first, second, keeps, summary}, parent: `"a"`, side: true, want: []int64{2, 4, 5, 6}},
-		"in front, without the summary":       {lines: []string{first, second, keeps}, parent: `"a"`, want: []int64{2, 4}},
-		"in front, where the newest is bare":  {lines: []string{first, second, keeps, summary, bare, shorter}, parent: `"a"`, want: []int64{7}},
-		"in front of a single, bare one":      {lines: []string{first, second, bare, shorter}, parent: `"a"`, want: []int64{1, 5}},
-		"behind the newest, which keeps none": {lines: []string{first, second, keeps, summary, bare, shorter}, parent: `"z"`, want: []int64{6, 7}},
-	} {
-		end := `{"type":"user","uuid":"b","parentUuid":` + c.parent + `,"message":{"role":"user","content":"three"}}`
-		if c.side {
-			end = strings.Replace(end, `"uuid"`, `"isSidechain":true,"uuid"`, 1) + "\n" + `{"type":"user","uuid":"c","parentUuid":"b","message":{"role":"user","content":"four"}}`
-		}
-		var got []int64
-		for _, pos := range reader.Reached([]byte(strings.Join(append(c.lines, end), "\n")), "") {
-			got = append(got, pos.Line)
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
+// TestNothingAbove: a record without a parent hangs on nothing, also where a record without an id stands in front of a compaction.
+func TestNothingAbove(t *testing.T) {
+	lines := []string{
+		`{"type":"attachment","parentUuid":null}`,
+		`{"type":"user","uuid":"a","parentUuid":null,"message":{"role":"user","content":"one"}}`,
+		`{"type":"system","subtype":"compact_boundary","uuid":"m","parentUuid":null,"compactMetadata":{"preservedMessages":{"anchorUuid":"s","uuids":["a"]}}}`,
+		`{"type":"user","uuid":"s","parentUuid":"m","isCompactSummary":true,"message":{"role":"user","content":"in short"}}`,
+		`{"type":"user","uuid":"b","parentUuid":null,"message":{"role":"user","content":"two"}}`,
+		`{"type":"last-prompt","leafUuid":"b"}`,
+	}
+	for parent, want := range map[string]int{"null": 1, `"s"`: 3} {
+		text := strings.ReplaceAll(strings.Join(lines, "\n"), `"uuid":"b","parentUuid":null`, `"uuid":"b","parentUuid":`+parent)
+		if got := reader.Reached([]byte(text), ""); len(got) != want {
+			t.Errorf("parent %s: %v, want %d", parent, got, want)
 		}
 	}
 }

@@ -336,9 +336,8 @@ func (f *file) session(is Traits) *Session {
 		}
 		return list
 	}
-	s.Anchor = func(i int) int32 { return f.find(f.records[i].anchor) }
 	if !is.WholeFront {
-		s.Forget(func(i int) string { return f.records[i].id }, func(i int) string { return f.records[i].parent })
+		s.Forget(s.NewestMark(), func(i int) string { return f.records[i].id }, func(i int) string { return f.records[i].parent })
 	}
 	return s
 }
