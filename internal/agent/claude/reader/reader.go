@@ -55,41 +55,6 @@ type Session struct {
 	Keeps          func(i int) []int32
 }
 
-// NewestMark is the mark of the conversation's newest compaction, -1 if there is none.
-func (s *Session) NewestMark() int {
-	i := len(s.Records) - 1
-	for i >= 0 && (s.Records[i].Role != Mark || s.Records[i].Side) {
-		i--
-	}
-	return i
-}
-
-// Forget hangs what stands behind a mark, on a record in front of it, on the last record that its compaction keeps: of what else stands in
-// front, no client that knows of kept records has anything (2.1.332, measured). id and parent are a record's, as they are written: it may
-// stand on both sides of the mark.
-func (s *Session) Forget(mark int, id, parent func(i int) string) {
-	if mark < 0 {
-		return
-	}
-	kept := s.Keeps(mark)
-	if len(kept) == 0 {
-		return
-	}
-	front := make(map[string]bool, mark)
-	for i := range mark {
-		front[id(i)] = true
-	}
-	delete(front, "") // what has no parent hangs on nothing
-	for _, k := range kept {
-		front[id(int(k))] = false
-	}
-	for i := mark + 1; i < len(s.Records); i++ {
-		if r := &s.Records[i]; front[parent(i)] && !front[id(i)] && !r.Side {
-			r.Up = kept[len(kept)-1]
-		}
-	}
-}
-
 // Way is which records a client sends.
 type Way struct {
 	Tip     int     // -1: nothing

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/tidwall/gjson"
@@ -73,24 +72,6 @@ func TestForgotten(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%q: %v, want %v", version, got, want)
-		}
-	}
-}
-
-// TestNothingAbove: a record without a parent hangs on nothing, also where a record without an id stands in front of a compaction.
-func TestNothingAbove(t *testing.T) {
-	lines := []string{
-		`{"type":"attachment","parentUuid":null}`,
-		`{"type":"user","uuid":"a","parentUuid":null,"message":{"role":"user","content":"one"}}`,
-		`{"type":"system","subtype":"compact_boundary","uuid":"m","parentUuid":null,"compactMetadata":{"preservedMessages":{"anchorUuid":"s","uuids":["a"]}}}`,
-		`{"type":"user","uuid":"s","parentUuid":"m","isCompactSummary":true,"message":{"role":"user","content":"in short"}}`,
-		`{"type":"user","uuid":"b","parentUuid":null,"message":{"role":"user","content":"two"}}`,
-		`{"type":"last-prompt","leafUuid":"b"}`,
-	}
-	for parent, want := range map[string]int{"null": 1, `"s"`: 3} {
-		text := strings.ReplaceAll(strings.Join(lines, "\n"), `"uuid":"b","parentUuid":null`, `"uuid":"b","parentUuid":`+parent)
-		if got := reader.Reached([]byte(text), ""); len(got) != want {
-			t.Errorf("parent %s: %v, want %d", parent, got, want)
 		}
 	}
 }
