@@ -208,7 +208,7 @@ func (c *Checker) settle() {
 	hangs := func(n *node) bool { return c.sentSet.has(n) && !kept[n] } // it is sent for what is above it
 	for _, d := range c.found {
 		left := !c.sentSet.has(d.about) && !slices.ContainsFunc(d.also, hangs) || kept[d.about] && d.noMatterIfKept()
-		if d.Impact != finding.Notes && (!d.always || kept[d.about] && d.Rule == faults.LostBranch) && left && !c.partOfCut(d) {
+		if d.Impact != finding.Notes && !d.always && left && !c.partOfCut(d) {
 			d.Impact, d.Fix, d.Edits, d.Lost, d.Source, d.left = finding.Notes, finding.NoFix, nil, 0, "", true
 			if kept[d.about] {
 				d.Message += " (which does not matter for what a compaction has kept)"

@@ -188,44 +188,10 @@ func (c *Checker) asItIs(nodes []*node) (v *view, whole bool) {
 	return v, whole
 }
 
-// forget has the client go on behind what the newest compaction keeps, where a record behind that hangs on one in front of it: of what else
-// stands there, it has nothing (2.1.332, measured; the reader of what is sent does so, too).
-func (v *view) forget() {
-	mark := len(v.list) - 1
-	for mark >= 0 && (!v.list[mark].BeginsAnew() || v.list[mark].Side) {
-		mark--
-	}
-	if mark < 0 {
-		return
-	}
-	kept := v.session.Keeps(mark)
-	summary := slices.IndexFunc(v.session.Records, func(r reader.Record) bool { return r.Up == int32(mark) })
-	if len(kept) == 0 || summary < 0 {
-		return
-	}
-	front := make(map[string]bool, mark)
-	for _, n := range v.list[:mark] {
-		front[n.UUID] = true
-	}
-	up := int32(summary)
-	for _, k := range kept {
-		front[v.list[k].UUID] = false
-		v.session.Records[k].Up, up = up, k
-	}
-	for i, n := range v.list[mark+1:] {
-		if front[n.Parent] && !front[n.UUID] && !n.Side {
-			v.session.Records[mark+1+i].Up = up
-		}
-	}
-}
-
 // seen counts the blocks that the newest client sends of the file as it is. nodes are all records, as they were before any was
 // removed.
 func (c *Checker) seen(nodes []*node) int64 {
 	v, whole := c.asItIs(nodes)
-	if c.some.keeps {
-		v.forget()
-	}
 	sent := v.from(c.leaf)
 	if whole && !sent.gaps && !c.some.keeps {
 		c.mended = v // there is nothing to mend in what hangs on what
