@@ -19,7 +19,7 @@ func Sent(text []byte, version string, each func(*session.Item)) *session.Sent {
 	if part {
 		f.alone()
 	}
-	way := Read(f.session(is), is)
+	way := Read(f.session(), is)
 	q := &request{f: f, is: is}
 	sent := &session.Sent{}
 	if f.leaf != "" {
@@ -81,7 +81,7 @@ func Sent(text []byte, version string, each func(*session.Item)) *session.Sent {
 func Reached(text []byte, version string) (list []session.Pos) {
 	is := Of(version)
 	f := parse(text, is)
-	way := Read(f.session(is), is)
+	way := Read(f.session(), is)
 	for i := range f.records {
 		if r := &f.records[i]; way.On[i] && r.says() && !r.filler {
 			list = append(list, r.pos)

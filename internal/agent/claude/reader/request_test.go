@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/tidwall/gjson"
@@ -55,23 +54,5 @@ func TestMessages(t *testing.T) {
 	}
 	if requests < 50 {
 		t.Errorf("only %d requests", requests)
-	}
-}
-
-// TestForgotten: 2.1.332 goes on behind what the newest compaction keeps where a turn hangs on a record in front of that, be it written once more
-// behind the mark, and 2.1.2, which knows of nothing that is kept, in front of it (measured).
-func TestForgotten(t *testing.T) {
-	text, err := os.ReadFile("../../../../fixtures/claude/rules/lost-branch/bad-history-repeated.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for version, want := range map[string][]int64{"": {6, 9, 22, 23}, "2.1.2": {17, 18, 19, 20, 21, 22, 23}} {
-		var got []int64
-		for _, pos := range reader.Reached(text, version) {
-			got = append(got, pos.Line)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%q: %v, want %v", version, got, want)
-		}
 	}
 }

@@ -305,7 +305,7 @@ func (f *file) find(id string) int32 {
 }
 
 // session is what Read wants.
-func (f *file) session(is Traits) *Session {
+func (f *file) session() *Session {
 	s := &Session{Leaf: None, Records: make([]Record, len(f.records))}
 	if f.leaf != "" {
 		s.Leaf = f.find(f.leaf)
@@ -336,38 +336,7 @@ func (f *file) session(is Traits) *Session {
 		}
 		return list
 	}
-	if !is.WholeFront {
-		f.forget(s)
-	}
 	return s
-}
-
-// forget hangs what was said behind the newest compaction, on a record in front of it, on the last record that the compaction has kept: of
-// what else stands in front, no client that knows of kept records has anything (2.1.332, measured).
-func (f *file) forget(s *Session) {
-	mark := len(f.records) - 1
-	for mark >= 0 && (f.records[mark].Role != Mark || f.records[mark].Side) {
-		mark--
-	}
-	if mark < 0 || len(f.records[mark].keeps) == 0 {
-		return
-	}
-	kept := s.Keeps(mark)
-	if len(kept) == 0 {
-		return
-	}
-	front := make(map[string]bool, mark)
-	for i := range mark {
-		front[f.records[i].id] = true
-	}
-	for _, k := range kept {
-		front[f.records[k].id] = false
-	}
-	for i := mark + 1; i < len(f.records); i++ {
-		if r := &f.records[i]; front[r.parent] && !front[r.id] && !r.Side {
-			s.Records[i].Up = kept[len(kept)-1]
-		}
-	}
 }
 
 // rehang puts what a compaction keeps between its summary and what follows that, if all of it is there.
