@@ -106,7 +106,6 @@ func (c *Checker) trifled(f *finding.Finding) {
 type led struct {
 	records int
 	more    bool // something behind the first record belongs, or may belong, to the conversation
-	quotes  bool // a quote stands behind the first record: without one, nothing there was a part of a record
 }
 
 // noteLed takes a record, or what is left of one, of a line that is not simply one record.
@@ -123,9 +122,7 @@ func (c *Checker) noteLed(rec *session.Record) {
 	default:
 		l.more = l.more || rec.Kind == session.Unreadable || rec.Torn || format.InTree(rec)
 	}
-	if l.records++; rec.Pos.Part == 0 {
-		l.quotes = bytes.IndexByte(rec.Original[len(rec.Raw):], '"') >= 0
-	}
+	l.records++
 	c.led[line] = l
 }
 
@@ -152,10 +149,6 @@ func (c *Checker) glued(f *finding.Finding) {
 		return
 	case f.Rule == normalize.BadJSON && all:
 		f.Message = "a record with garbage behind it: the client reads the record only"
-		if !l.quotes {
-			f.Impact = finding.Notes
-			f.Message += ", and the rest is no part of another"
-		}
 		return
 	case f.Rule == normalize.BadJSON:
 		f.Message = "a record with garbage behind it: versions up to 2.1.100 drop both, newer ones the garbage"
