@@ -104,7 +104,7 @@ func TestOverMarks(t *testing.T) {
 		{"2.0.29", "compact", "2.1.330", 3},
 		{"2.1.100", "compact", "2.1.330", 5},
 		{"2.1.215", "compact", "2.1.330", 7},
-		{"2.1.330", "compact_auto", "2.1.330", 11},
+		{"2.1.330", "compact_auto", "2.1.330", 5},
 	} {
 		s, id := recording(t, of.version, of.scenario)
 		w := newWrongParents(t, s, id, of.reader)

@@ -262,7 +262,7 @@ func (n *Facts) setRole(rec *session.Record) {
 		n.Role = RoleLink
 		if string(format.Text(rec, format.FieldSubtype)) == "compact_boundary" {
 			n.Role, n.Bare = RoleBoundary, len(format.Field(rec, format.FieldCompact)) == 0
-			n.Own().Keeps = keptOf(rec)
+			n.Own().Keeps, n.Own().Anchor = keptOf(rec)
 			n.Kept = gjson.GetBytes(format.Field(rec, format.FieldCompact), "preservedMessages").Exists() ||
 				gjson.GetBytes(format.Field(rec, format.FieldCompact), "preservedSegment").Exists()
 		}

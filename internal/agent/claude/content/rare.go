@@ -14,6 +14,7 @@ type Rare struct {
 	Wide      []picture           // those of them that are too wide among many
 	Served    []Served            // calls and outputs of the API's own servers
 	Keeps     []KeptRecord        // the messages that a compaction's mark names as kept
+	Anchor    string              // the id of the record behind which a client sends these
 	Rebuilt   *rebuilt            // what the structured result shows of the call, if that may be needed
 	byID      map[string][]*Block // the blocks by id, if there are very many
 	SideAt    jsonl.Span          // of the text "false" where the record should say that it is no sub-agent's

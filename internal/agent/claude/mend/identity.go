@@ -1,6 +1,7 @@
 package mend
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -34,6 +35,10 @@ func (c *Checker) duplicates() {
 			}
 			if c.repeated == nil {
 				c.repeated = c.find(n, faults.DuplicateRecord, "this record is in the file already, byte for byte").anyway()
+				if reversed && c.some.keeps {
+					c.repeated.Message = "old records stand here once more, the last one first: the client takes what follows the compaction for what is in front of it, and sends nothing of that"
+					c.repeated.Impact = c.worst(faults.ByVersion{Old: finding.Notes, Middle: finding.Notes, Newest: finding.Loses})
+				}
 			}
 			c.repeated.Count++
 			c.repeated.Edits = append(c.repeated.Edits, finding.Edit{At: n.Pos(), Op: finding.Remove})
@@ -51,6 +56,7 @@ func (c *Checker) duplicates() {
 				c.find(n, faults.DuplicateRecord, "the same message was written before, with other details: the client uses this copy").Fix = finding.NoFix
 			}
 			other.change().replaced = true
+			n.change().firstLine = cmp.Or(other.firstLine, other.Pos().Line)
 			if other.Parent != n.Parent {
 				c.saidBefore[n] = other
 			}

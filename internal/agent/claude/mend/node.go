@@ -86,11 +86,12 @@ type mending struct {
 	new     *format.Made // set if hist wrote the record
 	edit    placed
 
-	again    bool // a copy of an earlier record under another id, in a conversation that was written anew
-	anew     bool // one of the records that a client has written once more at one moment, behind an answer that had come in one piece
-	replaced bool // a later copy is read in its place
-	sharesID bool // a later, different record has the same id
-	wrongID  bool
+	again     bool  // a copy of an earlier record under another id, in a conversation that was written anew
+	anew      bool  // one of the records that a client has written once more at one moment, behind an answer that had come in one piece
+	replaced  bool  // a later copy is read in its place
+	firstLine int64 // of the first copy that it is read in place of
+	sharesID  bool  // a later, different record has the same id
+	wrongID   bool
 }
 
 // untouched is the mending of all records that hist leaves as they are. It must not be written to.

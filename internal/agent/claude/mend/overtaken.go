@@ -120,7 +120,8 @@ func (c *Checker) passedOver(tip *node) {
 
 // wentOnInFront is the record with which the way to the tip leaves what was compacted. That way was not a rewind if it goes on
 // from the last compacted record, or if it leaves beside that but stands in front of what was last said behind the mark, or is
-// older than the mark. nil if there is no such record.
+// older than the mark, or if what it leaves is written once more behind the mark, or if the client says that the session ends there. nil if
+// there is no such record.
 func (c *Checker) wentOnInFront(t *trunk, mark, end *node) *node {
 	for end != mark && !end.speaks() {
 		end = end.up
@@ -136,7 +137,8 @@ func (c *Checker) wentOnInFront(t *trunk, mark, end *node) *node {
 			}
 			return on.next
 		}
-		if next := t.forkOf(last).next; next != nil && (next.index < end.index || writtenEarlier(t.tip, mark)) {
+		if next := t.forkOf(last).next; next != nil && (next.index < end.index || writtenEarlier(t.tip, mark) ||
+			mark.Pos().Less(c.lastPlace(next.up)) || under(c.ids.get(c.leaf), mark)) {
 			return next
 		}
 		mark = markOf(last)

@@ -149,7 +149,7 @@ func (c *Checker) Counts(at session.Pos) bool {
 		}
 		for _, d := range c.found {
 			unmended := d.Rule == faults.LostBranch && d.Fix == finding.NoFix
-			if (d.Rule == faults.ReusedUUID || d.Rule == faults.LostPrompt || d.about.sharesID || len(d.also) > 0 || unmended) && d.Impact != finding.Notes {
+			if (d.Rule == faults.ReusedUUID || d.Rule == faults.LostPrompt || d.about.sharesID || len(d.also) > 0 || d == c.repeated || unmended) && d.Impact != finding.Notes {
 				c.sentLines[d.Pos.Line] = true // the client reads it instead of another record that is sent, or loses it or such a record because of it; or it tells of a lost one
 			}
 		}

@@ -160,6 +160,7 @@ func (c *Checker) asItIs(nodes []*node) (v *view, whole bool) {
 	find := func(id string) int32 { return at(ids.get(id)) }
 	v = newView(nodes, c.numbers, up, find)
 	v.ordered = true // none has been removed when they were numbered
+	v.session.Anchor = func(i int) int32 { return find(nodes[i].Anchor) }
 	v.session.Keeps = func(i int) (list []int32) {
 		for _, k := range nodes[i].Keeps {
 			if list = append(list, find(k.UUID)); list[len(list)-1] < 0 {
@@ -188,10 +189,46 @@ func (c *Checker) asItIs(nodes []*node) (v *view, whole bool) {
 	return v, whole
 }
 
+// placesOf are where the client takes records to stand. What hangs below a mark but stands in front of it is moved behind it (inFrontOfMark),
+// unless it is a copy: the first one stays where it is.
+func (c *Checker) placesOf(list []*node) func(i int) int64 {
+	marks := make([]int64, c.numbers) // the place of the mark below which a record hangs, by number: none is -1, and 0 is not known yet
+	place := func(n *node) int64 { return cmp.Or(n.firstLine, n.Pos().Line) }
+	var way []*node
+	for _, n := range list {
+		at := int64(0)
+		for way = way[:0]; n != nil && at == 0; n = n.up {
+			if at = marks[n.number]; at == 0 && n.BeginsAnew() {
+				at = place(n)
+			}
+			marks[n.number] = -1 // also where the way leads back to itself
+			way = append(way, n)
+		}
+		for _, n := range way {
+			marks[n.number] = cmp.Or(at, -1)
+		}
+	}
+	return func(i int) int64 {
+		if n := list[i]; n.firstLine == 0 {
+			return max(place(n), marks[n.number])
+		}
+		return list[i].firstLine
+	}
+}
+
+// forgets says whether the client begins with what a compaction keeps.
+func (c *Checker) forgets() bool { return c.some.keeps && !reader.Of(c.opts.For).WholeFront }
+
 // seen counts the blocks that the newest client sends of the file as it is. nodes are all records, as they were before any was
 // removed.
 func (c *Checker) seen(nodes []*node) int64 {
 	v, whole := c.asItIs(nodes)
+	switch {
+	case c.forgets() && whole:
+		v.session.Place = func(i int) int64 { return int64(i) }
+	case c.forgets():
+		v.session.Place = reader.FirstPlaces(len(nodes), func(i int) string { return nodes[i].UUID })
+	}
 	sent := v.from(c.leaf)
 	if whole && !sent.gaps && !c.some.keeps {
 		c.mended = v // there is nothing to mend in what hangs on what
@@ -257,10 +294,14 @@ func (c *Checker) viewOf(list []*node) *view {
 		}
 		return kept
 	}
+	v.session.Anchor = func(i int) int32 { return find(list[i].Anchor) }
 	for i, n := range list {
 		if n.dropped != nil || c.unread(n) {
 			v.session.Records[i].Role = reader.Unread
 		}
+	}
+	if c.forgets() {
+		v.session.Place = c.placesOf(list)
 	}
 	return v
 }

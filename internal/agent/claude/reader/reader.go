@@ -49,10 +49,67 @@ type Session struct {
 	Records []Record
 	Leaf    int32 // the end that the last last-prompt record names; None, or Missing
 	// Answer is the id of the answer that a record is a part of, Calls and Outputs are the ids in it, Keeps the records that a compaction's
-	// mark names as kept; nil if one is missing.
+	// mark names as kept; nil if one is missing. Anchor is the record behind which these go; Missing if it is not there.
+	// Place is where a record's id stands first, whichever of several records with it the client reads; nil if no compaction keeps anything, or
+	// the client knows of nothing that is kept.
 	Answer         func(i int) string
 	Calls, Outputs func(i int) iter.Seq[string]
 	Keeps          func(i int) []int32
+	Anchor         func(i int) int32
+	Place          func(i int) int64
+}
+
+// forget has a client that knows of kept records begin with those of the newest compaction, wherever a last-prompt record says that the end is:
+// what else stands in front of its mark is gone, and what hangs on that goes on behind the kept ones. Where the newest keeps none, but an
+// earlier one did, it begins anew (2.1.332, measured). It returns that mark, or None.
+func (s *Session) forget() int32 {
+	mark, keeps := -1, false
+	for i, r := range s.Records {
+		if r.Role == Mark && !r.Side {
+			if keeps = keeps || len(s.Keeps(i)) > 0; mark < 0 || s.Place(i) >= s.Place(mark) {
+				mark = i
+			}
+		}
+	}
+	if !keeps {
+		return None
+	}
+	up := int32(None)
+	kept := s.Keeps(mark)
+	if len(kept) > 0 {
+		s.Leaf, up = None, s.Anchor(mark)
+	}
+	stays := make([]bool, len(s.Records))
+	for _, k := range kept {
+		s.Records[k].Up, up, stays[k] = up, k, true
+	}
+	begins := s.Place(mark)
+	gone := func(i int32) bool { return i >= 0 && s.Place(int(i)) < begins && !stays[i] }
+	for i := range s.Records {
+		switch r := &s.Records[i]; {
+		case gone(int32(i)):
+			if r.Role = Unread; s.Leaf == int32(i) {
+				s.Leaf = None
+			}
+		case !stays[i] && gone(r.Up):
+			r.Up = up
+		}
+	}
+	return int32(mark)
+}
+
+// FirstPlaces are the places of n records for Session.Place, given the id of each.
+func FirstPlaces(n int, id func(i int) string) func(i int) int64 {
+	first, places := make(map[string]int64, n), make([]int64, n)
+	for i := range n {
+		at, again := first[id(i)]
+		if !again || id(i) == "" {
+			at = int64(i)
+			first[id(i)] = at
+		}
+		places[i] = at
+	}
+	return func(i int) int64 { return places[i] }
 }
 
 // Way is which records a client sends.
@@ -63,6 +120,7 @@ type Way struct {
 	Kept    []int32 // sent only because a compaction has kept them
 	Round   bool    // the way led back to itself
 	Gaps    bool    // some record's parent is missing, or comes later
+	Mark    int32   // of the compaction in front of which all but what is kept is gone; None
 	Refused bool
 }
 
@@ -73,6 +131,7 @@ type reading struct {
 	kid  []int32 // see lastOn; nil until needed
 	time []int32 // sorted by time; nil until needed
 	gaps bool    // a parent is missing, or comes later
+	mark int32   // see Way
 }
 
 // Read says what a version sends of a session.
@@ -85,7 +144,10 @@ func Read(s *Session, v Traits) Way {
 func From(s *Session, v Traits, tip int) Way { return read(s, v).way(tip) }
 
 func read(s *Session, v Traits) *reading {
-	r := &reading{s: s, v: v, up: make([]int32, len(s.Records))}
+	r := &reading{s: s, v: v, up: make([]int32, len(s.Records)), mark: None}
+	if s.Place != nil {
+		r.mark = s.forget()
+	}
 	for i := range s.Records {
 		r.up[i] = r.parent(i)
 	}
@@ -98,7 +160,7 @@ func read(s *Session, v Traits) *reading {
 // way is what is sent from a record up.
 func (r *reading) way(tip int) Way {
 	s, v := r.s, r.v
-	sent := Way{Tip: tip, Gaps: r.gaps, Up: make([]int32, 0, len(s.Records)), On: make([]bool, len(s.Records))}
+	sent := Way{Tip: tip, Gaps: r.gaps, Mark: r.mark, Up: make([]int32, 0, len(s.Records)), On: make([]bool, len(s.Records))}
 	for i := tip; i >= 0; i = int(r.up[i]) {
 		if sent.Round = sent.On[i]; sent.Round {
 			break

@@ -19,11 +19,14 @@ func Sent(text []byte, version string, each func(*session.Item)) *session.Sent {
 	if part {
 		f.alone()
 	}
-	way := Read(f.session(), is)
+	way := Read(f.session(is), is)
 	q := &request{f: f, is: is}
 	sent := &session.Sent{}
 	if f.leaf != "" {
 		sent.Steers = append(sent.Steers, f.leafAt)
+	}
+	if way.Mark != None {
+		sent.Compacted = f.records[way.Mark].pos
 	}
 	for _, i := range way.Up {
 		if r := &f.records[i]; r.Role == Mark || r.summary || r.continues() { // up to 1.0.17 there is no mark
@@ -81,7 +84,7 @@ func Sent(text []byte, version string, each func(*session.Item)) *session.Sent {
 func Reached(text []byte, version string) (list []session.Pos) {
 	is := Of(version)
 	f := parse(text, is)
-	way := Read(f.session(), is)
+	way := Read(f.session(is), is)
 	for i := range f.records {
 		if r := &f.records[i]; way.On[i] && r.says() && !r.filler {
 			list = append(list, r.pos)

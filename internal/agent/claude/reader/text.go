@@ -305,7 +305,7 @@ func (f *file) find(id string) int32 {
 }
 
 // session is what Read wants.
-func (f *file) session() *Session {
+func (f *file) session(is Traits) *Session {
 	s := &Session{Leaf: None, Records: make([]Record, len(f.records))}
 	if f.leaf != "" {
 		s.Leaf = f.find(f.leaf)
@@ -335,6 +335,10 @@ func (f *file) session() *Session {
 			list = append(list, k)
 		}
 		return list
+	}
+	s.Anchor = func(i int) int32 { return f.find(f.records[i].anchor) }
+	if !is.WholeFront && slices.ContainsFunc(f.records, func(r record) bool { return len(r.keeps) > 0 }) {
+		s.Place = FirstPlaces(len(f.records), func(i int) string { return f.records[i].id })
 	}
 	return s
 }

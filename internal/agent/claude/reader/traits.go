@@ -20,21 +20,22 @@ type Traits struct {
 	FillsErrors bool // says that nothing was requested behind what it told about an error, too
 	OldThoughts bool // sends the signed thinking of models before 4.5
 	LargeImages bool // sends images over the API's limit
+	WholeFront  bool // sends what stands in front of a compaction that keeps records, if the way leads there
 }
 
 // traits are those of all versions before one, the oldest first; a version that is before none of them has the newest's. Measured
 // are 1.0.17, 1.0.128, 2.0.29, 2.1.2, 2.1.100, 2.1.215 and 2.1.330 to 2.1.332, and where 2.1.30 and 2.1.78 begin; what lies between two of
 // them reads as the older one. Not measured of versions before 2.1.330 are Unmerged, which goes by the newest, and OldThoughts;
-// LargeImages was measured of 2.1.2.
+// LargeImages and WholeFront were measured of 2.1.2.
 var traits = []struct {
 	before string
 	Traits
 }{
-	{"2.0.29", Traits{ByTime: true, LinesAlone: true, NoHealing: true, Alone: true, NoProgress: true, CircleBad: true, NullBad: true, BOMBad: true, SendsEmpty: true, Opens: true, CommandsOff: true, FillsErrors: true, OldThoughts: true, LargeImages: true}},
-	{"2.1.30", Traits{ByTime: true, LinesAlone: true, NoHealing: true, Alone: true, NoProgress: true, CircleBad: true, NullBad: true, SendsEmpty: true, CommandsOff: true, OldThoughts: true, LargeImages: true}},
-	{"2.1.100", Traits{ByTime: true, LinesAlone: true, EndsOnHooks: true, NoHealing: true, Alone: true, CircleBad: true, NullBad: true, SendsEmpty: true, CommandsOff: true, OldThoughts: true, LargeImages: true}},
-	{"2.1.215", Traits{ByTime: true, LinesAlone: true, NullBad: true, Opens: true, CommandsOff: true, OldThoughts: true, LargeImages: true}},
-	{"2.1.216", Traits{NullBad: true, Opens: true, CommandsOff: true, OldThoughts: true, LargeImages: true}},
+	{"2.0.29", Traits{ByTime: true, LinesAlone: true, NoHealing: true, Alone: true, NoProgress: true, CircleBad: true, NullBad: true, BOMBad: true, SendsEmpty: true, Opens: true, CommandsOff: true, FillsErrors: true, OldThoughts: true, LargeImages: true, WholeFront: true}},
+	{"2.1.30", Traits{ByTime: true, LinesAlone: true, NoHealing: true, Alone: true, NoProgress: true, CircleBad: true, NullBad: true, SendsEmpty: true, CommandsOff: true, OldThoughts: true, LargeImages: true, WholeFront: true}},
+	{"2.1.100", Traits{ByTime: true, LinesAlone: true, EndsOnHooks: true, NoHealing: true, Alone: true, CircleBad: true, NullBad: true, SendsEmpty: true, CommandsOff: true, OldThoughts: true, LargeImages: true, WholeFront: true}},
+	{"2.1.215", Traits{ByTime: true, LinesAlone: true, NullBad: true, Opens: true, CommandsOff: true, OldThoughts: true, LargeImages: true, WholeFront: true}},
+	{"2.1.216", Traits{NullBad: true, Opens: true, CommandsOff: true, OldThoughts: true, LargeImages: true, WholeFront: true}},
 }
 
 // Of are the traits of a version; "" is the newest.
