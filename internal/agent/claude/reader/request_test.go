@@ -85,6 +85,7 @@ func TestInFrontOfACompaction(t *testing.T) {
 		second   = `{"type":"user","uuid":"k","parentUuid":"a","message":{"role":"user","content":"two"}}`
 		keeps    = `{"type":"system","subtype":"compact_boundary","uuid":"m","parentUuid":null,"compactMetadata":{"preservedMessages":{"anchorUuid":"s","uuids":["k"]}}}`
 		summary  = `{"type":"user","uuid":"s","parentUuid":"m","isCompactSummary":true,"message":{"role":"user","content":"in short"}}`
+		other    = `{"type":"user","uuid":"c","parentUuid":"s","message":{"role":"user","content":"not this"}}`
 		bare     = `{"type":"system","subtype":"compact_boundary","uuid":"n","parentUuid":null,"compactMetadata":{}}`
 		shorter  = `{"type":"user","uuid":"z","parentUuid":"n","isCompactSummary":true,"message":{"role":"user","content":"shorter"}}`
 	)
@@ -100,6 +101,8 @@ func TestInFrontOfACompaction(t *testing.T) {
 		"in front, of a helper":               {lines: []string{first, second, keeps, summary}, parent: `"a"`, side: true, want: []int64{2, 4, 5, 6}},
 		"in front, where the newest is bare":  {lines: []string{first, second, keeps, summary, bare, shorter}, parent: `"a"`, want: []int64{7}},
 		"in front of a single, bare one":      {lines: []string{first, second, bare, shorter}, parent: `"a"`, want: []int64{1, 5}},
+		"whatever end is named":               {lines: []string{first, second, keeps, summary, other, `{"type":"last-prompt","leafUuid":"c"}`}, parent: `"s"`, want: []int64{2, 4, 7}},
+		"on what stands once more behind it":  {lines: []string{first, second, keeps, summary, first}, parent: `"a"`, want: []int64{2, 4, 6}},
 		"behind the newest, which keeps none": {lines: []string{first, second, keeps, summary, bare, shorter}, parent: `"z"`, want: []int64{6, 7}},
 	} {
 		end := `{"type":"user","uuid":"b","parentUuid":` + c.parent + `,"message":{"role":"user","content":"three"}}`
