@@ -46,10 +46,11 @@ func claims(_ string, head []byte) bool {
 	return header.Match(head) && bytes.Contains(head, []byte(`"timestamp":`)) || marks.Match(head)
 }
 
-// header and marks are how records begin, also where a script has put spaces into them. In a text, their quotes would be escaped.
+// header and marks are how records begin, also where a script has put spaces into them, or how they end where one has sorted their
+// members. In a text, their quotes would be escaped.
 var (
-	header = regexp.MustCompile(`\{ ?"type": ?"session",`)
-	marks  = regexp.MustCompile(`\{ ?"type": ?"(?:message|model_change|thinking_level_change|compaction|session_info|branch_summary|label)", ?(?:"id": ?"[0-9A-Za-z-]+", ?"parentId":|"timestamp": ?"[^"]*", ?"(?:message|provider|thinkingLevel)":)`)
+	header = regexp.MustCompile(`\{ ?"type": ?"session",|"type": ?"session", ?"version": ?\d ?\}`)
+	marks  = regexp.MustCompile(`\{ ?"type": ?"(?:message|model_change|thinking_level_change|compaction|session_info|branch_summary|label)", ?(?:"id": ?"[0-9A-Za-z-]+", ?"parentId":|"timestamp": ?"[^"]*", ?"(?:message|provider|thinkingLevel)":)|"parentId": ?[^,{}]+, ?"timestamp": ?"[^"]*", ?"type": ?"message"`)
 )
 
 // fileName is the client's own form: the time, and an id that is a UUID or a text that the user gave.

@@ -31,6 +31,7 @@ func answered(id, words string) string {
 func reports() map[string]report {
 	u1, u2 := line("user", "u1", "", asked("hi"), ""), line("user", "u2", "a1", asked("go on"), "")
 	a1, a2 := line("assistant", "a1", "u1", said("m1", "yes"), ""), line("assistant", "a2", "u2", said("m2", "ok"), "")
+	older := line("assistant", "a1", "u1", said("m1", "yes"), `,"version":"2.1.100"`)
 	c1 := line("assistant", "c1", "u1", partly("m1", called("toolu_1"), "tool_use"), "")
 	c2 := line("assistant", "c2", "c1", partly("m1", called("toolu_2"), "tool_use"), "")
 	r1, r2 := line("user", "r1", "c1", answered("toolu_1", `"one"`), `,"sourceToolAssistantUUID":"c1"`), line("user", "r2", "c2", answered("toolu_2", `"two"`), `,"sourceToolAssistantUUID":"c2"`)
@@ -75,7 +76,8 @@ func reports() map[string]report {
 		"the summary of a compaction was never written":                                     {[]string{"lost-summary"}, []string{u1, a1, shortened, next, a2}, []string{u1, a1, shortened, summary, next, a2}},
 		"the first prompt after a compaction and a resume names a record that never was":    {[]string{"broken-parent"}, []string{u1, a1, shortened, summary, next, a2, line("user", "u3", "gone", asked("on"), ""), line("assistant", "a3", "u3", said("m3", "fine"), "")}, []string{u1, a1, shortened, summary, next, a2, line("user", "u3", "a2", asked("on"), ""), line("assistant", "a3", "u3", said("m3", "fine"), "")}},
 		"a second compaction in one process writes the history anew, and a hook's word":     {nil, []string{u1, a1, shortened, summary, next, a2, u1, a1, hook, again.Replace(shortened), again.Replace(summary), again.Replace(next), again.Replace(a2)}, []string{u1, a1, shortened, summary, next, a2, again.Replace(shortened), again.Replace(summary), again.Replace(next), again.Replace(a2)}},
-		"zeros behind a record, and as the last line, after a power loss":                   {[]string{"nul-bytes"}, []string{u1, a1 + strings.Repeat("\x00", 9000), u2, a2, strings.Repeat("\x00", 140_000)}, []string{u1, a1, u2, a2}},
+		"zeros behind a record, and as the last line, after a power loss":                   {nil, []string{u1, a1 + strings.Repeat("\x00", 9000), u2, a2, strings.Repeat("\x00", 140_000)}, []string{u1, a1, u2, a2}},
+		"the same, by a version that drops the line":                                        {[]string{"nul-bytes"}, []string{u1, older + strings.Repeat("\x00", 9000), u2, a2, strings.Repeat("\x00", 140_000)}, []string{u1, older, u2, a2}},
 		"Expected ':' before value: a torn record of bookkeeping, and the next glued to it": {[]string{"glued-records"}, []string{u1, a1, `{"type":"pr-link","sessionId":"s","prNu` + u2, a2}, []string{u1, a1, `{"type":"pr-link","sessionId":"s","prNumber":1}`, u2, a2}},
 		"a torn snapshot": {[]string{"bad-json"}, []string{u1, a1, snapshot("u2")[:60], u2, a2}, []string{u1, a1, snapshot("u2"), u2, a2}},
 		"a torn attachment, on which the answer hung":                                              {[]string{"bad-json", "broken-parent"}, []string{u1, a1, u2, `{"parentUuid":"u2","isSidechain":false,"attachment":{"type":"queued_command","prompt":"x`, line("assistant", "a2", "x9", said("m2", "ok"), "")}, []string{u1, a1, u2, `{"parentUuid":"u2","isSidechain":false,"attachment":{"type":"queued_command","prompt":"x"},"type":"attachment","uuid":"x9"}`, line("assistant", "a2", "x9", said("m2", "ok"), "")}},

@@ -37,7 +37,7 @@ func byTile(home, name string) (id string, err error) {
 		return "", fmt.Errorf("%s is a session of Claude Desktop, whose file can't be read: %w", name, err)
 	}
 	if !jsonl.Valid(raw) {
-		return "", fmt.Errorf("%s is a session of Claude Desktop, whose file is damaged: %s", name, path)
+		return "", fmt.Errorf("%s is a session of Claude Desktop, whose file %s is damaged: the app does not show it, but what was said is in a file of its own below %s, with which claude --resume goes on", name, path, filepath.Join(home, projects))
 	}
 	tile := gjson.ParseBytes(raw)
 	if id := strings.ToLower(tile.Get("cliSessionId").String()); format.IsID(id) {

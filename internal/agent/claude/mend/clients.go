@@ -60,7 +60,7 @@ func (c *Checker) Settle(f *finding.Finding) {
 		c.trifled(f)
 		c.glued(f)
 		return
-	case normalize.GluedRecords:
+	case normalize.GluedRecords, normalize.NULBytes:
 		c.glued(f)
 		return
 	}
@@ -120,7 +120,7 @@ func (c *Checker) noteLed(rec *session.Record) {
 	case rec.Pos.Part == 0 || !known:
 		return
 	default:
-		l.more = l.more || rec.Kind == session.Unreadable || rec.Torn || format.InTree(rec)
+		l.more = l.more || rec.Torn || format.InTree(rec) || rec.Kind == session.Unreadable && len(bytes.Trim(rec.Raw, "\x00 ")) > 0
 	}
 	l.records++
 	c.led[line] = l
@@ -131,6 +131,9 @@ func (c *Checker) leads(n *node) bool {
 	_, first := c.led[n.Pos().Line]
 	return first && n.Pos().Part == 0
 }
+
+// behind is what may stand behind a record, by the rule that finds it there.
+var behind = map[*finding.Rule]string{normalize.BadJSON: "garbage", normalize.NULBytes: "NUL bytes"}
 
 // glued says what clients make of a line that begins with a whole record, behind which more stands.
 func (c *Checker) glued(f *finding.Finding) {
@@ -143,15 +146,18 @@ func (c *Checker) glued(f *finding.Finding) {
 		reads := !reader.Of(version).LinesAlone
 		some, all = some || reads, all && reads
 	}
-	what := "the client reads the first one only"
+	what, thing := "the client reads the first one only", behind[f.Rule]
 	switch {
 	case !some:
 		return
-	case f.Rule == normalize.BadJSON && all:
-		f.Message = "a record with garbage behind it: the client reads the record only"
+	case thing != "" && !all:
+		f.Message = fmt.Sprintf("a record with %s behind it: versions up to 2.1.100 drop both, newer ones the %[1]s", thing)
 		return
-	case f.Rule == normalize.BadJSON:
-		f.Message = "a record with garbage behind it: versions up to 2.1.100 drop both, newer ones the garbage"
+	case thing != "":
+		f.Message = fmt.Sprintf("a record with %s behind it: the client reads the record only", thing)
+		if f.Rule == normalize.NULBytes && !l.more {
+			f.Impact = finding.Notes
+		}
 		return
 	case !all:
 		what = "versions up to 2.1.100 drop all of them, newer ones all but the first"

@@ -116,8 +116,13 @@ func (c *ordinalChecker) invalid(rec *session.Record) {
 		want = int64(v)
 	}
 	span := rec.Spans[codex.FieldOrdinal]
-	c.run.Report(ruleOrdinalInvalid.Of(rec, fmt.Sprintf("ordinal %s is not a whole number: the client drops the record", check.Clip(raw, 24))).With(
-		finding.Edit{At: rec.Pos, Op: finding.Splice, Cuts: []finding.Cut{{Start: span.Start, End: span.End, New: strconv.AppendInt(nil, want, 10)}}}))
+	f := ruleOrdinalInvalid.Of(rec, fmt.Sprintf("ordinal %s is not a whole number: the client drops the record", check.Clip(raw, 24))).With(
+		finding.Edit{At: rec.Pos, Op: finding.Splice, Cuts: []finding.Cut{{Start: span.Start, End: span.End, New: strconv.AppendInt(nil, want, 10)}}})
+	if rec.Kind == session.Header && !c.seenAny {
+		f.Impact = finding.Blocks
+		f.Message += "; because it is the header, the client doesn't know whose session this is"
+	}
+	c.run.Report(f)
 	c.flushMissing(false)
 	c.follow(rec, want)
 }
