@@ -104,7 +104,7 @@ var stages = []func(*checker) []*found{
 
 // End judges the session.
 func (c *checker) End() {
-	if c.own = len(c.facts); c.own == 0 {
+	if c.view = newView(c.facts); c.own == 0 {
 		c.empty()
 		return
 	}
@@ -337,7 +337,7 @@ func (c *checker) edits(f *found) (list []finding.Edit) {
 func (c *checker) insertion(add *fact) finding.Edit {
 	add = &c.facts[add.index]
 	e := finding.Edit{Op: finding.After, New: finding.Content{Literal: add.line()}}
-	if add.behind < 0 {
+	if add.behind == inFront {
 		e.At, e.Op, e.Lead = c.facts[0].ref.Pos, finding.Before, true
 	} else {
 		e.At = c.facts[add.behind].ref.Pos

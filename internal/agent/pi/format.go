@@ -216,7 +216,7 @@ type fact struct {
 	noTool     bool   // a result: there is no tool of its name, or it does not take what the call gave it
 	madeUp     bool   // a result: OpenClaw made it up
 	made       []byte // of a record that a repair adds: its line
-	behind     int    // the index of the record that it is added behind; -1: in front of all
+	behind     int    // the index of the record that it is added behind; of one of the file: its own, unless it is moved
 	index      int    // its own, once it is added
 }
 

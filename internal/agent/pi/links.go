@@ -2,7 +2,6 @@ package pi
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -327,5 +326,5 @@ func (f *fact) time() string { return time.UnixMilli(f.when).UTC().Format(timeFo
 
 // record is a record that a repair adds behind another one, written when that was; body are its further members.
 func (c *checker) record(kind, id, up string, behind int, body string) *fact {
-	return added(fmt.Appendf(nil, `{"type":%q,"id":%q,"parentId":%s,"timestamp":%q,%s}`, kind, id, (&fact{up: up}).parent(), c.facts[behind].time(), body), c.anchor(behind))
+	return added(newLine(kind, id, up, c.facts[behind].time(), body), c.anchor(behind))
 }

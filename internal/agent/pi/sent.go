@@ -14,7 +14,8 @@ import (
 
 // viewOf is a text as its client reads it: each line that parses is a record, whatever it is; null is none.
 func viewOf(text []byte, t traits) (v *view, lines [][]byte) {
-	v = newView(nil)
+	var facts []fact
+	shut := ""
 	if t.ReadsBOM {
 		text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	}
@@ -29,7 +30,7 @@ func viewOf(text []byte, t traits) (v *view, lines [][]byte) {
 		switch {
 		case string(bytes.TrimSpace(rec.Raw)) == "null":
 			if t.NullRefused {
-				v.shut = "a line says null"
+				shut = "a line says null"
 			}
 			continue
 		case f == nil && !value:
@@ -38,9 +39,10 @@ func viewOf(text []byte, t traits) (v *view, lines [][]byte) {
 			f = &fact{}
 		}
 		f.ref.Pos.Line = number
-		v.facts, lines = append(v.facts, *f), append(lines, rec.Raw)
+		facts, lines = append(facts, *f), append(lines, rec.Raw)
 	}
-	v.own = len(v.facts)
+	v = newView(facts)
+	v.shut = shut
 	v.number()
 	return v, lines
 }

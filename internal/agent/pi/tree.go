@@ -59,16 +59,28 @@ func (f *fact) blocks(t traits) bool {
 // view is a session's facts with the changes that were chosen so far. Records that a repair adds stand behind those of the file.
 type view struct {
 	facts []fact
-	own   int           // how many of them are the file's
-	adds  map[int][]int // by the index of a file's record: those added behind it
-	head  int           // the record that is moved to the beginning, and last the one that is moved to the end; -1: none
-	last  int
+	own   int    // how many of them are the file's
+	order []int  // in which they stand in the file, also those that were set aside
 	shut  string // why the client does not open the file, whatever its records say
 }
 
 // newView is a view of a file's records.
 func newView(facts []fact) *view {
-	return &view{facts: facts, own: len(facts), adds: map[int][]int{}, head: -1, last: -1}
+	v := &view{facts: facts, own: len(facts)}
+	for i := range facts {
+		facts[i].behind = i
+	}
+	v.arrange()
+	return v
+}
+
+// arrange puts each record where it stands; what was added behind a record, in the order in which that was done.
+func (v *view) arrange() {
+	v.order = make([]int, len(v.facts))
+	for i := range v.order {
+		v.order[i] = i
+	}
+	slices.SortStableFunc(v.order, func(i, j int) int { return cmp.Compare(v.facts[i].behind, v.facts[j].behind) })
 }
 
 // change is one change of a view, as data.
@@ -92,49 +104,40 @@ const (
 
 func (v *view) with(changes []change) *view {
 	n := *v
-	n.facts, n.adds = slices.Clone(v.facts), map[int][]int{}
-	for at, list := range v.adds {
-		n.adds[at] = slices.Clip(list)
-	}
+	n.facts = slices.Clone(v.facts)
 	n.apply(changes)
 	return &n
 }
 
 func (v *view) apply(changes []change) {
+	arranged := true
 	for i := range changes {
 		c := &changes[i]
 		switch {
 		case c.add != nil:
 			c.add.index = len(v.facts)
-			v.adds[c.add.behind] = append(v.adds[c.add.behind], c.add.index)
-			v.facts = append(v.facts, *c.add)
+			v.facts, arranged = append(v.facts, *c.add), false
 		case c.place == away:
 			v.facts[c.at].gone = true
 		case c.place == toBegin:
-			v.head = c.at
+			v.facts[c.at].behind, arranged = inFront-1, false
 		case c.place == toEnd:
-			v.last = c.at
+			v.facts[c.at].behind, arranged = len(v.facts), false
 		default:
 			c.do(&v.facts[c.at])
 		}
+	}
+	if !arranged {
+		v.arrange()
 	}
 }
 
 // each shows the records of the chain in the order of the file.
 func (v *view) each(see func(i int, f *fact)) {
-	if v.head >= 0 {
-		see(v.head, &v.facts[v.head])
-	}
-	for i := -1; i < v.own; i++ {
-		if i >= 0 && i != v.head && i != v.last && !v.facts[i].gone {
-			see(i, &v.facts[i])
+	for _, i := range v.order {
+		if f := &v.facts[i]; !f.gone {
+			see(i, f)
 		}
-		for _, k := range v.adds[i] {
-			see(k, &v.facts[k])
-		}
-	}
-	if v.last >= 0 {
-		see(v.last, &v.facts[v.last])
 	}
 }
 
@@ -439,18 +442,26 @@ func (r *reading) misses(other *reading) bool {
 	return slices.ContainsFunc(other.sent, func(i int) bool { return other.facts[i].says > 0 && !sent[other.facts[i].sum] })
 }
 
-// freshID is an id for a record that a repair adds: always the same for the same damage, and none that the file has.
-func freshID(ids map[string]int, parts ...any) string {
+// newID is an id that is always the same for the same parts.
+func newID(parts ...any) string {
+	h := fnv.New32a()
+	fmt.Fprint(h, parts...)
+	return fmt.Sprintf("%08x", h.Sum32())
+}
+
+// freshID is one for a record that is added: none of those that are taken.
+func freshID(taken map[string]int, parts ...any) string {
 	for n := 0; ; n++ {
-		h := fnv.New32a()
-		fmt.Fprint(h, n, parts)
-		id := fmt.Sprintf("%08x", h.Sum32())
-		if _, taken := ids[id]; !taken {
-			ids[id] = -1
+		id := newID(n, parts)
+		if _, known := taken[id]; !known {
+			taken[id] = -1
 			return id
 		}
 	}
 }
+
+// inFront is what a record stands behind that is added in front of all.
+const inFront = -1
 
 // added is a record that a repair adds behind another one of the file, by its line.
 func added(line []byte, behind int) *fact {
@@ -470,6 +481,11 @@ func (f *fact) line() []byte {
 	}
 	line, _ := session.Apply(f.made, cuts) // two cuts at two members
 	return line
+}
+
+// newLine is the line of a record that is added; body are its further members.
+func newLine(kind, id, up, when, body string) []byte {
+	return fmt.Appendf(nil, `{"type":%q,"id":%q,"parentId":%s,"timestamp":%q,%s}`, kind, id, (&fact{up: up}).parent(), when, body)
 }
 
 // parent is a record's parent as it is written.
