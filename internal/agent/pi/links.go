@@ -140,7 +140,7 @@ func (c *checker) links() (list []*found) {
 			continue
 		}
 		list = append(list, one)
-		if c.recovered(one, i, t.ids) {
+		if !t.circle[i] && c.recovered(one, i, t.ids) {
 			continue
 		}
 		if to < 0 {
