@@ -30,6 +30,7 @@ type checker struct {
 	lost     map[string]int   // by an id that no record has: the first record that names it as its parent
 	noRecord bool             // the file holds none
 	twins    map[string][]int // by the id of records, those that have it
+	circle   map[int]bool     // records from which the parents led back to themselves
 	broken   map[int]bool     // records whose chain was broken, and was mended
 	beside   *beside
 	owners   map[int]*found // by record: the finding that has changed it last
@@ -406,7 +407,7 @@ func (c *checker) Counts(at session.Pos) bool {
 		return true
 	}
 	i, record := c.index(at)
-	return !record || c.facts[i].header() || c.facts[i].gone || c.now.goes[i]
+	return !record || c.facts[i].header() || c.facts[i].gone || c.now.goes(i)
 }
 
 // Items is how much is sent of the file as it is, and of what is left once it is mended.

@@ -48,15 +48,17 @@ type call struct {
 	idAt, nameAt *slot  // of what the API does not take
 }
 
-// lacks says what the API does not take of a call.
+// lacks says what the API does not take of a call; "" if it takes it.
 func (c *call) lacks() string {
 	switch {
-	case c.name != "":
+	case c.id == "" && c.name == "":
+		return "id and name"
+	case c.id == "":
 		return "id"
-	case c.id != "":
+	case c.name == "":
 		return "name"
 	}
-	return "id and name"
+	return ""
 }
 
 // cuts set what the API does not take.
@@ -216,13 +218,11 @@ func (f *fact) content(m, v gjson.Result) {
 			f.block(b)
 			return true
 		})
-		f.named = nil
 	case v.Type == gjson.Null:
 		f.misshapen(failsOld, finding.Exact, "a message has no content (before 0.87.0)", slotIn(m, "content").to([]byte("[]")))
 	case v.IsObject() && neededIn[v.Get("type").String()] != nil:
 		f.misshapen(fails, finding.Exact, "the content of a message is one block where a list is due", instead(v, "["+v.Raw+"]"))
 		f.block(v)
-		f.named = nil
 	case v.Type == gjson.String && !f.listed():
 		f.says += min(1, len(v.Str))
 	default:
@@ -331,10 +331,7 @@ func (f *fact) call(b gjson.Result) {
 	if b.Get("type").String() != "toolCall" {
 		c.stray, c.foreign = len(f.flaws), b.Get("type").String() == "tool_use"
 	}
-	if f.named == nil {
-		f.named = map[string]bool{}
-	}
-	if c.id != "" && f.named[c.id] {
+	if c.id != "" && slices.ContainsFunc(f.calls, func(other call) bool { return other.id == c.id }) {
 		c.id, c.again = "", c.id
 	}
 	if c.id == "" || f.plainIDs && !isPlain(c.id) {
@@ -360,7 +357,6 @@ func (f *fact) call(b gjson.Result) {
 			f.flaw(ruleBadCall, refused, fix, "a call whose arguments are no object: the API refuses it", cut)
 		}
 	}
-	f.named[c.id] = true
 	f.calls = append(f.calls, c)
 	f.says++
 }
@@ -412,7 +408,7 @@ func (c *checker) content() (list []*found) {
 	c.each(func(i int, f *fact) {
 		for k, flaw := range f.flaws {
 			h, drop := c.traits.harms(flaw.harm), flaw.cuts == nil
-			if h == harmless || h == strange && c.now.taken[i] || f.header() || h != crashes && !c.now.goes[i] && !c.old || c.old && drop {
+			if h == harmless || h == strange && c.now.taken[i] || h == refused && f.dropped || f.header() || h != crashes && !c.now.goes(i) && !c.old || c.old && drop {
 				continue
 			}
 			one := c.find(i, flaw.rule, flaw.fix, "%s", flaw.message)

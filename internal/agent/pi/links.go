@@ -166,13 +166,12 @@ func (c *checker) links() (list []*found) {
 // chains are the chains of parents of a file, while rules hang records on each other.
 type chains struct {
 	*checker
-	ids    map[string]int
-	kids   map[string][]int
-	order  []int             // the records in the order of the file
-	place  []int             // by record, in order
-	circle map[int]bool      // records from which the parents lead back to themselves
-	gone   map[string]string // the parents of records on dead lines
-	top    []int             // by record, one towards the end of the chain above it; the record that it ends with leads to itself
+	ids   map[string]int
+	kids  map[string][]int
+	order []int             // the records in the order of the file
+	place []int             // by record, in order
+	gone  map[string]string // the parents of records on dead lines
+	top   []int             // by record, one towards the end of the chain above it; the record that it ends with leads to itself
 }
 
 func (c *checker) chains() *chains {
