@@ -95,10 +95,11 @@ func (c *checker) pairs() []*found {
 	for _, g := range c.now.groups {
 		var strays []int // results without a call, in their order
 		for _, r := range g.results {
-			why, is := c.now.orphans[r].why, given{c.facts[r].answers, c.facts[r].gave}
-			again := seen[is] // then it is a copy
+			not, is := c.now.orphans[r], given{c.facts[r].answers, c.facts[r].gave}
+			lost := not.why == twice && g.answer < 0 || not.why == late && g.spoken > c.now.place[not.answer]
+			lost = lost && c.now.calls[is.call].often && !seen[is] // else it is a copy
 			seen[is] = true
-			if lost := g.answer < 0 && why == twice && !again && c.now.calls[is.call].often; (why == noCall || lost) && !c.facts[r].madeUp {
+			if (not.why == noCall || lost) && !c.facts[r].madeUp {
 				p.moved[r] = lost
 				strays = append(strays, r)
 			}
@@ -139,7 +140,7 @@ func (p *pairs) misplaced(r int) {
 		p.moved[is.answer] = true
 		one := p.find(is.answer, check.OutputWithoutCall, finding.Exact, "an answer is marked as failed or stopped, so the client leaves it out, and not the results of its calls: the API refuses them at every prompt")
 		one.set(is.answer, func(r *fact) { r.dropped = false }, p.facts[is.answer].spare.to([]byte(`"toolUse"`)))
-	case is.why == late:
+	case is.why == late && !p.moved[r]:
 		p.list = append(p.list, p.inPlace(r, is.answer))
 	}
 }

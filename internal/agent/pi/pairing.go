@@ -32,6 +32,7 @@ type group struct {
 	results []int
 	has     []int // by the calls of the answer: the result of each; -1: there is none
 	goesOn  bool  // something is said behind them
+	spoken  int   // the place of the newest answer in front of the results
 }
 
 // callAt is where a call stands: in the answer of a group.
@@ -74,13 +75,17 @@ func (r *reading) pair(t traits) {
 			r.failed = at
 		}
 	}
-	now, closed := &group{}, true
+	now, closed, spoken := &group{}, true, -1
 	begin := func(answer, calls int) {
-		now, closed = &group{answer: answer, has: slices.Repeat([]int{-1}, calls)}, false
+		now, closed = &group{answer: answer, has: slices.Repeat([]int{-1}, calls), spoken: spoken}, false
 		r.groups = append(r.groups, now)
 	}
-	for _, i := range r.sent {
-		switch f := &r.facts[i]; {
+	for at, i := range r.sent {
+		f := &r.facts[i]
+		if f.role == "assistant" && !f.dropped && !r.leftOut(i) {
+			spoken = at
+		}
+		switch {
 		case f.role == "toolResult":
 			if closed {
 				begin(-1, 0)
@@ -199,7 +204,7 @@ func (r *reading) give(i int, openClaw bool) {
 func (r *reading) take(from map[string][]*callAt, i int) bool {
 	id := r.facts[i].answers
 	list := from[id]
-	if len(list) == 0 {
+	if len(list) == 0 || id == "" {
 		return false
 	}
 	list[0].has[list[0].n], from[id] = i, list[1:]
