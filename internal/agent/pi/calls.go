@@ -336,7 +336,7 @@ func (c *checker) kept() []*found {
 	fix, to, words := finding.Exact, -1, "keeps nothing of what was said before it: the record that it names is lost"
 	switch first, lost := c.lost[mark.target]; {
 	case from >= 0:
-		to, words = c.callAbove(chain[:from]), "does not keep a call whose result is sent behind it"
+		to, words = slices.Index(chain, c.callAbove()), "does not keep a call whose result is sent behind it"
 	case lost:
 		to = slices.Index(chain, first)
 	default:
@@ -353,32 +353,19 @@ func (c *checker) kept() []*found {
 	return []*found{f}
 }
 
-// callAbove is the place in a chain of the answer that a compaction has cut: the last one there, if nothing but results stands between it and
-// one that is sent without its call; -1 if there is none. The id of a call alone tells nothing: some APIs give the same ones in each turn.
-func (c *checker) callAbove(chain []int) int {
-	between := func(i int) bool {
-		return c.facts[i].role == "toolResult" || c.facts[i].says == 0 && c.facts[i].role != "assistant"
+// callAbove is the answer that a compaction has cut from a result that is sent; -1 if there is none.
+func (c *checker) callAbove() int {
+	if len(c.now.orphans) == 0 {
+		return -1
 	}
-	strays := map[string]bool{} // the ids that results name behind the cut before anything else is said
-	for _, i := range c.now.sent {
-		if i != c.now.mark && !between(i) {
-			break
-		}
-		if c.now.orphans[i].why == noCall {
-			strays[c.facts[i].answers] = true
-		}
+	whole := c.with([]change{{at: c.now.mark, do: func(r *fact) { r.kind, r.says = "custom", 0 }}}).read(c.traits)
+	k := slices.IndexFunc(whole.groups, func(g *group) bool {
+		return g.answer >= 0 && !c.now.goes(g.answer) && !c.facts[g.answer].dropped && slices.ContainsFunc(g.has, func(r int) bool { return r >= 0 && c.now.goes(r) })
+	})
+	if k < 0 {
+		return -1
 	}
-	for at, i := range slices.Backward(chain) {
-		if len(strays) == 0 || !between(i) {
-			f := &c.facts[i]
-			if !f.dropped && slices.ContainsFunc(f.calls, func(call call) bool { return call.id != "" && strays[call.id] }) {
-				return at
-			}
-			break
-		}
-		delete(strays, c.facts[i].answers)
-	}
-	return -1
+	return whole.groups[k].answer
 }
 
 // firstKept is the place of the first prompt behind the last call about a file that a compaction has summed up or, if it says that it has split a
