@@ -138,7 +138,7 @@ func (c *checker) refusals() {
 		switch f := &c.facts[i]; {
 		case f.said != "":
 			c.run.Refused([]byte(f.said), f.ref, false)
-		case f.role == "assistant" && !f.dropped && !f.mirror, f.kind == "compaction":
+		case f.answer(), f.kind == "compaction":
 			c.run.Answered()
 		}
 	}

@@ -307,6 +307,9 @@ func (f *fact) like(g *fact) bool {
 		slices.EqualFunc(f.calls, g.calls, func(c, d call) bool { return c.id == d.id && c.name == d.name })
 }
 
+// answer says whether a model gave a record as an answer that is sent.
+func (f *fact) answer() bool { return f.role == "assistant" && !f.dropped && !f.mirror }
+
 func (f *fact) header() bool { return f.kind == "session" }
 
 // quote is a text as JSON.

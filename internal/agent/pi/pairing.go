@@ -10,9 +10,7 @@ import (
 type pairing struct {
 	groups  []*group
 	calls   map[string]*callAt // by its id, the newest call that has it
-	orphans map[int]orphan     // results that the API refuses
-	// uncalled are results that OpenClaw leaves out.
-	uncalled map[int]bool
+	orphans map[int]orphan     // results that the API refuses, or would
 	// taken are answers with calls of one id, and messages with blocks of other programs, that an API has taken: it answered behind them. An error
 	// about calls of one id says that the API does not take them any more: the user has changed to another.
 	taken    map[int]bool
@@ -55,19 +53,20 @@ type why uint8
 const (
 	noCall why = iota + 1
 	twice
-	late    // its call is on the chain, but another message came between
-	dropped // its call stands in an answer that is not sent
+	late     // its call is on the chain, but another message came between
+	dropped  // its call stands in an answer that is not sent
+	uncalled // it is not: OpenClaw leaves it out
 )
 
 // pair takes what is sent apart into groups, and gives results to calls.
 func (r *reading) pair(t traits) {
 	r.pairing = pairing{
 		calls: map[string]*callAt{}, due: map[string][]*callAt{}, held: map[string][]*callAt{}, tools: map[string]bool{},
-		orphans: map[int]orphan{}, uncalled: map[int]bool{}, taken: map[int]bool{}, asked: &fact{}, answered: -1, failed: -1,
+		orphans: map[int]orphan{}, taken: map[int]bool{}, asked: &fact{}, answered: -1, failed: -1,
 	}
 	for at, i := range r.sent {
 		f := &r.facts[i]
-		if f.role == "assistant" && !f.dropped && !f.mirror {
+		if f.answer() {
 			r.asked, r.answered, r.twins = f, at, false
 		}
 		r.twins = r.twins || f.twins
@@ -82,7 +81,7 @@ func (r *reading) pair(t traits) {
 	}
 	for at, i := range r.sent {
 		f := &r.facts[i]
-		if f.role == "assistant" && !f.dropped && !r.leftOut(i) {
+		if f.answer() {
 			spoken = at
 		}
 		switch {
@@ -112,7 +111,7 @@ func (r *reading) pair(t traits) {
 // leftOut says whether OpenClaw leaves a record out: a result whose call it took out, or its note of what it has sent to a chat, unless a request
 // was refused because a result had lost its call to one.
 func (r *reading) leftOut(i int) bool {
-	return r.uncalled[i] || r.facts[i].mirror && r.failed <= r.answered
+	return r.orphans[i].why == uncalled || r.facts[i].mirror && r.failed <= r.answered
 }
 
 // ask takes the calls of the next answer.
@@ -187,7 +186,7 @@ func (r *reading) give(i int, openClaw bool) {
 	// results in the file, and goes on behind them: published sessions have many answers there. It makes up results for answers that were
 	// stopped, too. Some of its versions send those: then the API refuses each request behind them, and says why.
 	if openClaw && (is.why == noCall && f.noTool && f.answers != "" && !r.tools[f.tool] || is.why != 0 && f.madeUp && (r.place[i] < r.answered || r.place[i] > r.failed)) {
-		r.uncalled[i] = true
+		r.orphans[i] = orphan{why: uncalled}
 		return
 	}
 	if f.toolAt != nil && r.asked.google {
