@@ -13,8 +13,18 @@ import (
 // strayed finds results that name another parent than the answer with their call, or what hangs on it, though the client wrote them right behind
 // that; and, where the parents of records led back to themselves, answers that stand right behind results and hang beside their call.
 func (c *checker) strayed() (list []*found) {
-	above, answer, last, next := c.answersAbove(), -1, -1, -1 // next: what went on behind the answer
-	for _, i := range c.inOrder() {
+	type asking struct {
+		answer int
+		call   string
+	}
+	order, above, asks := c.inOrder(), c.answersAbove(), map[asking]bool{}
+	for _, i := range order {
+		for _, one := range c.facts[i].calls {
+			asks[asking{i, one.id}] = one.id != ""
+		}
+	}
+	answer, last, next := -1, -1, -1 // next: what went on behind the answer
+	for _, i := range order {
 		f := &c.facts[i]
 		switch above := above(i); {
 		case f.role == "assistant":
@@ -26,7 +36,7 @@ func (c *checker) strayed() (list []*found) {
 			answer, last, next = i, i, -1
 		case above == answer:
 			last = i
-		case c.asks(answer, f.answers) && !c.asks(above, f.answers):
+		case asks[asking{answer, f.answers}] && !asks[asking{above, f.answers}]:
 			one := c.find(i, ruleOutOfPlace, finding.Exact, "a result hangs on another record than the answer with its call, right behind which it stands: the client sends what is above that instead")
 			one.hang(i, c.facts[last].id)
 			beside := c.children()[c.facts[last].id]
@@ -43,11 +53,6 @@ func (c *checker) strayed() (list []*found) {
 		}
 	}
 	return list
-}
-
-// asks says whether an answer, if there is one, has a call with an id.
-func (c *checker) asks(answer int, id string) bool {
-	return answer >= 0 && id != "" && slices.ContainsFunc(c.facts[answer].calls, func(call call) bool { return call.id == id })
 }
 
 // answersAbove finds the answer that a record belongs to: the one above it with nothing but results and bookkeeping between; -1 if there is none.

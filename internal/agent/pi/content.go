@@ -218,11 +218,13 @@ func (f *fact) content(m, v gjson.Result) {
 			f.block(b)
 			return true
 		})
+		f.named = nil
 	case v.Type == gjson.Null:
 		f.misshapen(failsOld, finding.Exact, "a message has no content (before 0.87.0)", slotIn(m, "content").to([]byte("[]")))
 	case v.IsObject() && neededIn[v.Get("type").String()] != nil:
 		f.misshapen(fails, finding.Exact, "the content of a message is one block where a list is due", instead(v, "["+v.Raw+"]"))
 		f.block(v)
+		f.named = nil
 	case v.Type == gjson.String && !f.listed():
 		f.says += min(1, len(v.Str))
 	default:
@@ -331,7 +333,10 @@ func (f *fact) call(b gjson.Result) {
 	if b.Get("type").String() != "toolCall" {
 		c.stray, c.foreign = len(f.flaws), b.Get("type").String() == "tool_use"
 	}
-	if c.id != "" && slices.ContainsFunc(f.calls, func(other call) bool { return other.id == c.id }) {
+	if f.named == nil {
+		f.named = map[string]bool{}
+	}
+	if c.id != "" && f.named[c.id] {
 		c.id, c.again = "", c.id
 	}
 	if c.id == "" || f.plainIDs && !isPlain(c.id) {
@@ -357,6 +362,7 @@ func (f *fact) call(b gjson.Result) {
 			f.flaw(ruleBadCall, refused, fix, "a call whose arguments are no object: the API refuses it", cut)
 		}
 	}
+	f.named[c.id] = true
 	f.calls = append(f.calls, c)
 	f.says++
 }

@@ -191,7 +191,8 @@ type fact struct {
 	uncalled   bool
 	twins      bool
 	calls      []call
-	answers    string // of a result: the id of the call; tool is its tool
+	named      map[string]bool // the ids of its calls, while it is read
+	answers    string          // of a result: the id of the call; tool is its tool
 	tool       string
 	gave       uint64 // and what it gave, by its hash
 	target     string // of a compaction: the first record that it keeps; files are those that it has summed up
