@@ -5,7 +5,7 @@ import (
 	"cmp"
 	"hash/maphash"
 	"io"
-	"os"
+	"iter"
 	"slices"
 
 	"github.com/hist-cli/hist/internal/disk"
@@ -39,18 +39,16 @@ func NewIndex(decoder session.Decoder, keys ...string) *Index {
 // session may have lost many records, and have much beside it.
 type Siblings struct {
 	index *Index
-	Open  func(path string) (SiblingFile, error) // disk.Open, but in tests
+	open  func(path string) (siblingFile, error) // disk.Open, but in tests
 	of    map[string][]named
 	left  int // how many more records may be indexed
 }
 
-// SiblingFile is what is needed of a file beside a session.
-type SiblingFile interface {
+// siblingFile is what is needed of a file beside a session.
+type siblingFile interface {
 	io.ReadCloser
 	io.ReaderAt
 }
-
-var _ SiblingFile = (*os.File)(nil)
 
 // named is where a line of a file stands, by an id that it names.
 type named struct{ sum, offset, size uint32 } // no line begins behind MaxSibling
@@ -61,46 +59,57 @@ func (a named) compare(b named) int {
 
 // Siblings are the files beside a session.
 func (x *Index) Siblings() *Siblings {
-	open := func(path string) (SiblingFile, error) { return disk.Open(path) }
-	return &Siblings{index: x, Open: open, of: map[string][]named{}, left: maxNamed}
+	open := func(path string) (siblingFile, error) { return disk.Open(path) }
+	return &Siblings{index: x, open: open, of: map[string][]named{}, left: maxNamed}
 }
 
 // Find returns the first line of a file that names an id and that fits; nil if there is none.
 func (s *Siblings) Find(path, id string, fits func([]byte) bool) []byte {
-	list, known := s.of[path]
-	if !known && s.left > 0 {
-		list = s.index.files.Of(path, func() ([]named, int) {
-			list := s.read(path)
-			return list, len(list)
-		})
-		s.of[path], s.left = list, s.left-len(list)
-	}
-	sum := shortSum([]byte(id))
-	at, _ := slices.BinarySearchFunc(list, named{sum: sum}, named.compare)
-	if at == len(list) || list[at].sum != sum {
-		return nil
-	}
-	text, err := s.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer text.Close()
-	words, spans := []byte(`"`+id+`"`), make([]jsonl.Span, s.index.decoder.Paths())
-	for ; at < len(list) && list[at].sum == sum; at++ {
-		line := make([]byte, list[at].size)
-		if _, err := text.ReadAt(line, int64(list[at].offset)); err != nil || !bytes.Contains(line, words) {
-			continue // the file has changed since, or another id has the same hash
-		}
-		if v := s.index.decoder.Shape().ScanOne(line, spans); v.Fault == jsonl.None && v.Object && fits(line) {
+	for line := range s.Naming(path, id) {
+		if fits(line) {
 			return line
 		}
 	}
 	return nil
 }
 
+// Naming are the lines of a file that name an id, in their order.
+func (s *Siblings) Naming(path, id string) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		list, known := s.of[path]
+		if !known && s.left > 0 {
+			list = s.index.files.Of(path, func() ([]named, int) {
+				list := s.read(path)
+				return list, len(list)
+			})
+			s.of[path], s.left = list, s.left-len(list)
+		}
+		sum := shortSum([]byte(id))
+		at, _ := slices.BinarySearchFunc(list, named{sum: sum}, named.compare)
+		if at == len(list) || list[at].sum != sum {
+			return
+		}
+		text, err := s.open(path)
+		if err != nil {
+			return
+		}
+		defer text.Close()
+		words, spans := []byte(`"`+id+`"`), make([]jsonl.Span, s.index.decoder.Paths())
+		for ; at < len(list) && list[at].sum == sum; at++ {
+			line := make([]byte, list[at].size)
+			if _, err := text.ReadAt(line, int64(list[at].offset)); err != nil || !bytes.Contains(line, words) {
+				continue // the file has changed since, or another id has the same hash
+			}
+			if v := s.index.decoder.Shape().ScanOne(line, spans); v.Fault == jsonl.None && v.Object && !yield(line) {
+				return
+			}
+		}
+	}
+}
+
 // read indexes the records of a file that may be looked for.
 func (s *Siblings) read(path string) (list []named) {
-	text, err := s.Open(path)
+	text, err := s.open(path)
 	if err != nil {
 		return nil
 	}

@@ -121,12 +121,11 @@ func (b *beside) record(id string) (line []byte, from string) {
 		return nil, ""
 	}
 	for _, path := range b.files() {
-		b.in.Find(path, id, func(l []byte) bool {
+		for l := range b.in.Naming(path, id) {
 			if gjson.GetBytes(l, "id").String() == id {
 				line = bytes.TrimSpace(l)
 			}
-			return false
-		})
+		}
 		if line != nil {
 			return line, filepath.Base(path)
 		}

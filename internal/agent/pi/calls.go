@@ -10,49 +10,17 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// group is an answer with calls, and the results that follow it.
-type group struct {
-	answer  int
-	results []int
-	goesOn  bool // something is said behind them
-}
-
-// groups takes what is sent apart. Results that follow no answer are a group whose answer is -1.
-func (c *checker) groups() (list []*group) {
-	now := &group{goesOn: true}
-	begin := func(answer int) {
-		now = &group{answer: answer}
-		list = append(list, now)
-	}
-	for _, i := range c.now.sent {
-		switch f := &c.facts[i]; {
-		case f.role == "toolResult":
-			if now.goesOn { // something came between
-				begin(-1)
-			}
-			now.results = append(now.results, i)
-		case len(f.calls) > 0:
-			now.goesOn = true
-			begin(i)
-		case !f.dropped && !c.now.skips(f):
-			now.goesOn = now.goesOn || f.says > 0
-		}
-	}
-	return list
-}
-
 // strayed finds results that name another parent than the answer with their call, or what hangs on it, though the client wrote them right behind
-// that.
+// that; and, where the parents of records led back to themselves, answers that stand right behind results and hang beside their call.
 func (c *checker) strayed() (list []*found) {
 	type asking struct {
 		answer int
 		call   string
 	}
-	order, above := c.inOrder(), c.answersAbove()
-	asks := map[asking]bool{}
+	order, above, asks := c.inOrder(), c.answersAbove(), map[asking]bool{}
 	for _, i := range order {
 		for _, one := range c.facts[i].calls {
-			asks[asking{i, one.id}] = true
+			asks[asking{i, one.id}] = one.id != ""
 		}
 	}
 	answer, last, next := -1, -1, -1 // next: what went on behind the answer
@@ -60,10 +28,15 @@ func (c *checker) strayed() (list []*found) {
 		f := &c.facts[i]
 		switch above := above(i); {
 		case f.role == "assistant":
+			if answer >= 0 && c.circle[i] && last != answer && f.up == c.facts[answer].up {
+				one := c.find(i, ruleBrokenLink, finding.Exact, "an answer of a circle hangs in front of a call, right behind whose result it stands: neither of these is sent")
+				one.hang(i, c.facts[last].id)
+				list = append(list, one)
+			}
 			answer, last, next = i, i, -1
 		case above == answer:
 			last = i
-		case f.answers != "" && asks[asking{answer, f.answers}] && !asks[asking{above, f.answers}]:
+		case asks[asking{answer, f.answers}] && !asks[asking{above, f.answers}]:
 			one := c.find(i, ruleOutOfPlace, finding.Exact, "a result hangs on another record than the answer with its call, right behind which it stands: the client sends what is above that instead")
 			one.hang(i, c.facts[last].id)
 			beside := c.children()[c.facts[last].id]
@@ -108,37 +81,30 @@ func (c *checker) answersAbove() func(i int) int {
 	}
 }
 
-// pairing gives calls and results to each other.
-type pairing struct {
+// pairs mends calls and results that do not belong together.
+type pairs struct {
 	*checker
 	ids   map[string]int
-	calls map[string]int  // by the id of a call, the answer that it stands in
-	often map[string]bool // the ids of calls of several answers
-	moved map[int]bool    // records that a finding is about already
+	moved map[int]bool // records that a finding is about already
 	list  []*found
 }
 
 // pairs finds calls and results that do not belong together: the API refuses them at every prompt.
 func (c *checker) pairs() []*found {
-	p := &pairing{checker: c, ids: c.byID(), calls: map[string]int{}, often: map[string]bool{}, moved: map[int]bool{}}
-	for _, i := range slices.Backward(c.now.sent) {
-		for _, call := range c.facts[i].calls {
-			_, again := p.calls[call.id]
-			p.calls[call.id], p.often[call.id] = i, again || p.often[call.id]
-		}
-	}
+	p := &pairs{checker: c, ids: c.byID(), moved: map[int]bool{}}
 	type given struct {
 		call string
 		what uint64
 	}
 	seen := map[given]bool{}
-	for _, g := range c.groups() {
+	for _, g := range c.now.groups {
 		var strays []int // results without a call, in their order
 		for _, r := range g.results {
-			why, is := c.now.orphans[r], given{c.facts[r].answers, c.facts[r].gave}
-			again := seen[is] // then it is a copy
+			not, is := c.now.orphans[r], given{c.facts[r].answers, c.facts[r].gave}
+			lost := not.why == twice && g.answer < 0 || not.why == late && g.spoken > c.now.place[not.answer]
+			lost = lost && c.now.calls[is.call].often && !seen[is] // else it is a copy
 			seen[is] = true
-			if lost := g.answer < 0 && why == twice && !again && p.often[is.call]; (why == noCall || lost) && !c.facts[r].madeUp {
+			if (not.why == noCall || lost) && !c.facts[r].madeUp {
 				p.moved[r] = lost
 				strays = append(strays, r)
 			}
@@ -161,67 +127,65 @@ func (c *checker) pairs() []*found {
 	return p.list
 }
 
+// find is a finding about a record, which is reported.
+func (p *pairs) find(at int, rule *finding.Rule, fix finding.Fix, format string, args ...any) *found {
+	p.list = append(p.list, p.checker.find(at, rule, fix, format, args...))
+	return p.list[len(p.list)-1]
+}
+
 // misplaced looks at a result whose call is there.
-func (p *pairing) misplaced(r int) {
-	f := &p.facts[r]
-	at, known := p.calls[f.answers]
-	switch why := p.now.orphans[r]; {
-	case f.madeUp && (why == noCall || why == dropped):
-		one := p.find(r, check.OutputWithoutCall, finding.SetAside, "OpenClaw made up the result of a call that is not sent: the API refuses it at every prompt")
-		p.drop(one, r)
-		p.list = append(p.list, one)
-	case why == twice && !p.moved[r]:
-		one := p.find(r, check.DuplicateOutput, finding.SetAside, "a second result for call %s: the API refuses it at every prompt", check.Clip([]byte(f.answers), 40))
-		p.drop(one, r)
-		p.list = append(p.list, one)
-	case why == dropped && known && !p.moved[at]:
-		p.moved[at] = true
-		one := p.find(at, check.OutputWithoutCall, finding.Exact, "an answer is marked as failed or stopped, so the client leaves it out, and not the results of its calls: the API refuses them at every prompt")
-		one.set(at, func(r *fact) { r.dropped = false }, p.facts[at].spare.to([]byte(`"toolUse"`)))
-		p.list = append(p.list, one)
-	case why == late && known:
-		p.list = append(p.list, p.inPlace(r, at))
+func (p *pairs) misplaced(r int) {
+	f, is := &p.facts[r], p.now.orphans[r]
+	switch {
+	case f.madeUp && (is.why == noCall || is.why == dropped):
+		p.drop(p.find(r, check.OutputWithoutCall, finding.SetAside, "OpenClaw made up the result of a call that is not sent: the API refuses it at every prompt"), r)
+	case is.why == twice && !p.moved[r]:
+		p.drop(p.find(r, check.DuplicateOutput, finding.SetAside, "a second result for call %s: the API refuses it at every prompt", check.Clip([]byte(f.answers), 40)), r)
+	case is.why == dropped && !p.moved[is.answer]:
+		p.moved[is.answer] = true
+		one := p.find(is.answer, check.OutputWithoutCall, finding.Exact, "an answer is marked as failed or stopped, so the client leaves it out, and not the results of its calls: the API refuses them at every prompt")
+		one.set(is.answer, func(r *fact) { r.dropped = false }, p.facts[is.answer].spare.to([]byte(`"toolUse"`)))
+	case is.why == late && !p.moved[r]:
+		p.list = append(p.list, p.inPlace(r, is.answer))
 	}
 }
 
-// give finds the result of each call of an answer: the one that names it, else the first stray one of its tool. What the call lacks, its result
-// tells; a stray result is told the call's id. It returns the results that are left.
-func (p *pairing) give(g *group, strays []int) []int {
+// give finds the result of each call of an answer: its own, else the first stray one of its tool. What the call lacks, its result tells; a stray
+// result is told the call's id. It returns the results that are left.
+func (p *pairs) give(g *group, strays []int) []int {
 	a := &p.facts[g.answer]
-	at, taken := p.claimable(g.results, strays), map[int]bool{}
-	moved := func(at int) bool { return p.moved[g.results[at]] }
-	claimed := func(at int) bool { return taken[g.results[at]] }
 	for n, call := range a.calls {
-		if call.again != "" && p.now.taken[g.answer] {
-			call.id = call.again
+		if a.dropped && call.lacks() != "" { // as far as it had come
+			continue
 		}
-		k, stray := -1, false
-		switch {
-		case call.id != "":
-			k = at.first(moved, "call "+call.id)
-		case call.again != "":
-			k = at.first(moved, "again "+call.again)
+		if p.now.taken[g.answer] {
+			call.id = cmp.Or(call.id, call.again)
 		}
-		if k < 0 {
-			if k = at.first(claimed, "tool "+call.name, "tool "); call.name == "" {
-				k = at.first(claimed, "stray")
-			}
-			stray = k >= 0
+		r, stray, said := g.has[n], -1, &fact{}
+		if r < 0 {
+			stray = slices.IndexFunc(strays, func(r int) bool {
+				tool := p.facts[r].tool
+				return call.name == "" || tool == "" || tool == call.name
+			})
 		}
-		r, said := -1, &fact{}
-		if k >= 0 {
-			r = g.results[k]
-			said, taken[r] = &p.facts[r], taken[r] || stray
+		if stray >= 0 {
+			r = strays[stray]
+			copy(strays[1:], strays[:stray])
+			strays = strays[1:]
+		}
+		if r >= 0 {
+			said = &p.facts[r]
 		}
 		id, name := call.id, cmp.Or(call.name, said.tool)
-		if id == "" && stray && !(a.plainIDs && !isPlain(said.answers)) {
+		if id == "" && stray >= 0 && !(a.plainIDs && !isPlain(said.answers)) {
 			id = said.answers
 		}
 		if id == "" {
 			id = "call_" + freshID(p.ids, g.answer, n)
 		}
-		switch one := p.find(g.answer, ruleBadCall, finding.Exact, "a call without a usable %s: the API refuses it", call.lacks()); {
-		case call.id == "" || call.name == "":
+		switch {
+		case call.lacks() != "":
+			one := p.find(g.answer, ruleBadCall, finding.Exact, "a call without a usable %s: the API refuses it", call.lacks())
 			if name == "" {
 				name, one.Fix = "unknown", finding.StandIn
 			}
@@ -231,54 +195,15 @@ func (p *pairing) give(g *group, strays []int) []int {
 			}, call.cuts(id, name)...)
 			p.answers(one, r, id)
 			p.moved[r] = call.id == ""
-			p.list = append(p.list, one)
-		case stray:
-			one := p.find(r, check.OutputWithoutCall, finding.Exact, "a result names a call that is not there, and the one call before it has no result: the API refuses it at every prompt")
-			p.answers(one, r, id)
-			p.list = append(p.list, one)
+		case stray >= 0:
+			p.answers(p.find(r, check.OutputWithoutCall, finding.Exact, "a result names a call that is not there, and the one call before it has no result: the API refuses it at every prompt"), r, id)
 		}
 		if said.toolAt != nil && p.now.asked.google {
 			one := p.find(r, ruleBadCall, finding.Exact, "a result does not name its tool: Gemini's API refuses it")
 			one.set(r, func(f *fact) { f.tool, f.toolAt = name, nil }, said.toolAt.to(quote(name)))
-			p.list = append(p.list, one)
 		}
 	}
-	return slices.DeleteFunc(strays, func(r int) bool { return taken[r] })
-}
-
-// claimable are the places of results among the results of a group, by what may claim them: the id that they name, their tool, or nothing.
-type claimable map[string][]int
-
-func (p *pairing) claimable(results, strays []int) claimable {
-	list := claimable{}
-	add := func(at int, key string) { list[key] = append(list[key], at) }
-	for at, r := range results {
-		f := &p.facts[r]
-		add(at, "call "+f.answers)
-		if p.now.orphans[r] == twice {
-			add(at, "again "+f.answers)
-		}
-		if len(strays) > 0 && strays[0] == r {
-			strays = strays[1:]
-			add(at, "tool "+f.tool)
-			add(at, "stray")
-		}
-	}
-	return list
-}
-
-// first is the first place under one of some keys that is not used yet; -1 if there is none.
-func (l claimable) first(used func(at int) bool, keys ...string) int {
-	best := -1
-	for _, key := range keys {
-		for len(l[key]) > 0 && used(l[key][0]) {
-			l[key] = l[key][1:]
-		}
-		if list := l[key]; len(list) > 0 && (best < 0 || list[0] < best) {
-			best = list[0]
-		}
-	}
-	return best
+	return strays
 }
 
 // answers tells a result, if there is one, the id of its call.
@@ -338,19 +263,17 @@ func (c *checker) inPlace(r, answer int) *found {
 // tool may have run. It is lost where the model goes on by itself: no client asks it before it has the results.
 func (c *checker) unanswered() (list []*found) {
 	ids := c.byID()
-	for _, g := range c.groups() {
+	for _, g := range c.now.groups {
 		if g.answer < 0 || c.facts[g.answer].dropped || !g.goesOn {
 			continue // the session ends there, and the client tells the model so
 		}
-		last := g.answer
-		lost := false
-		answered := map[string]bool{}
+		last, lost := g.answer, false
 		for _, r := range g.results {
-			last, lost, answered[c.facts[r].answers] = r, lost || c.broken[r], true
+			last, lost = r, lost || c.broken[r]
 		}
 		next, up := c.now.next[last], c.facts[last].id
-		for _, call := range c.facts[g.answer].calls {
-			if !lost && !c.broken[next] && c.facts[next].role != "assistant" || answered[cmp.Or(call.id, call.again)] {
+		for n, call := range c.facts[g.answer].calls {
+			if !lost && !c.broken[next] && c.facts[next].role != "assistant" || g.has[n] >= 0 || call.id == "" {
 				continue
 			}
 			f := c.find(g.answer, check.CallWithoutOutput, finding.StandIn, "the result of call %s is lost", check.Clip([]byte(call.id), 40))
@@ -400,7 +323,7 @@ func (c *checker) unsummed() []*found {
 	then := c.with(f.changes).read(c.traits)
 	if !slices.ContainsFunc(then.sent, func(i int) bool {
 		f := &c.facts[i]
-		return f.role == "assistant" && !f.dropped && !f.idle && !c.now.goes[i]
+		return f.role == "assistant" && !f.dropped && !f.idle && !c.now.goes(i)
 	}) {
 		return nil
 	}
@@ -418,7 +341,7 @@ func (c *checker) kept() []*found {
 	fix, to, words := finding.Exact, -1, "keeps nothing of what was said before it: the record that it names is lost"
 	switch first, lost := c.lost[mark.target]; {
 	case from >= 0:
-		to, words = c.callAbove(chain[:from]), "does not keep a call whose result is sent behind it"
+		to, words = slices.Index(chain, c.callAbove()), "does not keep a call whose result is sent behind it"
 	case lost:
 		to = slices.Index(chain, first)
 	default:
@@ -435,32 +358,19 @@ func (c *checker) kept() []*found {
 	return []*found{f}
 }
 
-// callAbove is the place in a chain of the answer that a compaction has cut: the last one there, if nothing but results stands between it and
-// one that is sent without its call; -1 if there is none. The id of a call alone tells nothing: some APIs give the same ones in each turn.
-func (c *checker) callAbove(chain []int) int {
-	between := func(i int) bool {
-		return c.facts[i].role == "toolResult" || c.facts[i].says == 0 && c.facts[i].role != "assistant"
+// callAbove is the answer that a compaction has cut from a result that is sent; -1 if there is none.
+func (c *checker) callAbove() int {
+	if len(c.now.orphans) == 0 {
+		return -1
 	}
-	strays := map[string]bool{} // the ids that results name behind the cut before anything else is said
-	for _, i := range c.now.sent {
-		if i != c.now.mark && !between(i) {
-			break
-		}
-		if c.now.orphans[i] == noCall {
-			strays[c.facts[i].answers] = true
-		}
+	whole := c.with([]change{{at: c.now.mark, do: func(r *fact) { r.kind, r.says = "custom", 0 }}}).read(c.traits)
+	k := slices.IndexFunc(whole.groups, func(g *group) bool {
+		return g.answer >= 0 && !c.now.goes(g.answer) && !c.facts[g.answer].dropped && slices.ContainsFunc(g.has, func(r int) bool { return r >= 0 && c.now.goes(r) })
+	})
+	if k < 0 {
+		return -1
 	}
-	for at, i := range slices.Backward(chain) {
-		if len(strays) == 0 || !between(i) {
-			f := &c.facts[i]
-			if !f.dropped && slices.ContainsFunc(f.calls, func(call call) bool { return call.id != "" && strays[call.id] }) {
-				return at
-			}
-			break
-		}
-		delete(strays, c.facts[i].answers)
-	}
-	return -1
+	return whole.groups[k].answer
 }
 
 // firstKept is the place of the first prompt behind the last call about a file that a compaction has summed up or, if it says that it has split a

@@ -30,6 +30,7 @@ type checker struct {
 	lost     map[string]int   // by an id that no record has: the first record that names it as its parent
 	noRecord bool             // the file holds none
 	twins    map[string][]int // by the id of records, those that have it
+	circle   map[int]bool     // records from which the parents led back to themselves
 	broken   map[int]bool     // records whose chain was broken, and was mended
 	beside   *beside
 	owners   map[int]*found // by record: the finding that has changed it last
@@ -104,7 +105,7 @@ var stages = []func(*checker) []*found{
 
 // End judges the session.
 func (c *checker) End() {
-	if c.own = len(c.facts); c.own == 0 {
+	if c.view = newView(c.facts); c.own == 0 {
 		c.empty()
 		return
 	}
@@ -137,7 +138,7 @@ func (c *checker) refusals() {
 		switch f := &c.facts[i]; {
 		case f.said != "":
 			c.run.Refused([]byte(f.said), f.ref, false)
-		case f.role == "assistant" && !f.dropped && !f.mirror, f.kind == "compaction":
+		case f.answer(), f.kind == "compaction":
 			c.run.Answered()
 		}
 	}
@@ -337,7 +338,7 @@ func (c *checker) edits(f *found) (list []finding.Edit) {
 func (c *checker) insertion(add *fact) finding.Edit {
 	add = &c.facts[add.index]
 	e := finding.Edit{Op: finding.After, New: finding.Content{Literal: add.line()}}
-	if add.behind < 0 {
+	if add.behind == inFront {
 		e.At, e.Op, e.Lead = c.facts[0].ref.Pos, finding.Before, true
 	} else {
 		e.At = c.facts[add.behind].ref.Pos
@@ -406,7 +407,7 @@ func (c *checker) Counts(at session.Pos) bool {
 		return true
 	}
 	i, record := c.index(at)
-	return !record || c.facts[i].header() || c.facts[i].gone || c.now.goes[i]
+	return !record || c.facts[i].header() || c.facts[i].gone || c.now.goes(i)
 }
 
 // Items is how much is sent of the file as it is, and of what is left once it is mended.

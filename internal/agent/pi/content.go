@@ -48,15 +48,17 @@ type call struct {
 	idAt, nameAt *slot  // of what the API does not take
 }
 
-// lacks says what the API does not take of a call.
+// lacks says what the API does not take of a call; "" if it takes it.
 func (c *call) lacks() string {
 	switch {
-	case c.name != "":
+	case c.id == "" && c.name == "":
+		return "id and name"
+	case c.id == "":
 		return "id"
-	case c.id != "":
+	case c.name == "":
 		return "name"
 	}
-	return "id and name"
+	return ""
 }
 
 // cuts set what the API does not take.
@@ -412,7 +414,7 @@ func (c *checker) content() (list []*found) {
 	c.each(func(i int, f *fact) {
 		for k, flaw := range f.flaws {
 			h, drop := c.traits.harms(flaw.harm), flaw.cuts == nil
-			if h == harmless || h == strange && c.now.taken[i] || f.header() || h != crashes && !c.now.goes[i] && !c.old || c.old && drop {
+			if h == harmless || h == strange && c.now.taken[i] || h == refused && f.dropped || f.header() || h != crashes && !c.now.goes(i) && !c.old || c.old && drop {
 				continue
 			}
 			one := c.find(i, flaw.rule, flaw.fix, "%s", flaw.message)

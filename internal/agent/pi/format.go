@@ -216,7 +216,7 @@ type fact struct {
 	noTool     bool   // a result: there is no tool of its name, or it does not take what the call gave it
 	madeUp     bool   // a result: OpenClaw made it up
 	made       []byte // of a record that a repair adds: its line
-	behind     int    // the index of the record that it is added behind; -1: in front of all
+	behind     int    // the index of the record that it is added behind; of one of the file: its own, unless it is moved
 	index      int    // its own, once it is added
 }
 
@@ -307,6 +307,9 @@ func (f *fact) like(g *fact) bool {
 		f.says == g.says && len(f.flaws) == len(g.flaws) &&
 		slices.EqualFunc(f.calls, g.calls, func(c, d call) bool { return c.id == d.id && c.name == d.name })
 }
+
+// answer says whether a model gave a record as an answer that is sent.
+func (f *fact) answer() bool { return f.role == "assistant" && !f.dropped && !f.mirror }
 
 func (f *fact) header() bool { return f.kind == "session" }
 

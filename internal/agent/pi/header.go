@@ -50,7 +50,7 @@ func (c *checker) header() (list []*found) {
 		f := c.find(0, ruleLostHeader, finding.StandIn, "no line says whose session this is: the client does not find it by its id, refuses it by its path (before 0.80.3 it overwrites it), and --continue begins a new session without a word")
 		line, source := c.newHeader()
 		f.Gap = c.facts[0].id == "" // records without ids, of version 1, do not say what stood in front of them
-		f.Source, f.changes = source, []change{{add: added(line, -1)}}
+		f.Source, f.changes = source, []change{{add: added(line, inFront)}}
 		return []*found{f}
 	}
 	add := func(rule *finding.Rule, fix finding.Fix, message string) *found {

@@ -2,7 +2,6 @@ package pi
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -141,7 +140,7 @@ func (c *checker) links() (list []*found) {
 			continue
 		}
 		list = append(list, one)
-		if c.recovered(one, i, t.ids) {
+		if !t.circle[i] && c.recovered(one, i, t.ids) {
 			continue
 		}
 		if to < 0 {
@@ -167,13 +166,12 @@ func (c *checker) links() (list []*found) {
 // chains are the chains of parents of a file, while rules hang records on each other.
 type chains struct {
 	*checker
-	ids    map[string]int
-	kids   map[string][]int
-	order  []int             // the records in the order of the file
-	place  []int             // by record, in order
-	circle map[int]bool      // records from which the parents lead back to themselves
-	gone   map[string]string // the parents of records on dead lines
-	top    []int             // by record, one towards the end of the chain above it; the record that it ends with leads to itself
+	ids   map[string]int
+	kids  map[string][]int
+	order []int             // the records in the order of the file
+	place []int             // by record, in order
+	gone  map[string]string // the parents of records on dead lines
+	top   []int             // by record, one towards the end of the chain above it; the record that it ends with leads to itself
 }
 
 func (c *checker) chains() *chains {
@@ -327,5 +325,5 @@ func (f *fact) time() string { return time.UnixMilli(f.when).UTC().Format(timeFo
 
 // record is a record that a repair adds behind another one, written when that was; body are its further members.
 func (c *checker) record(kind, id, up string, behind int, body string) *fact {
-	return added(fmt.Appendf(nil, `{"type":%q,"id":%q,"parentId":%s,"timestamp":%q,%s}`, kind, id, (&fact{up: up}).parent(), c.facts[behind].time(), body), c.anchor(behind))
+	return added(newLine(kind, id, up, c.facts[behind].time(), body), c.anchor(behind))
 }

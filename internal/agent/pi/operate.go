@@ -2,8 +2,6 @@ package pi
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -178,7 +176,7 @@ func (Surgeon) Cut(s *surgery.Session, at *surgery.Place) (*surgery.Plan, error)
 			return plan, nil // the client goes on there already
 		}
 		g := plan.Group("gone-back", "the client goes on from the last record of the file: this one, which says nothing, hangs on the place")
-		g.Behind(last, line("custom", newID("cut", member(leaf, "id")), member(leaf, "id"), member(leaf, "timestamp"), `"customType":"hist.branch","data":{}`))
+		g.Behind(last, newLine("custom", newID("cut", member(leaf, "id")), member(leaf, "id"), member(leaf, "timestamp"), `"customType":"hist.branch","data":{}`))
 		plan.Notes = append(plan.Notes, "what was cut is still in the file; --purge takes it out")
 		return plan, nil
 	}
@@ -190,17 +188,6 @@ func (Surgeon) Cut(s *surgery.Session, at *surgery.Place) (*surgery.Plan, error)
 	}
 	t.roots(plan, func(rec *session.Record) bool { return t.on[rec] })
 	return plan, nil
-}
-
-// line is a new record of the tree.
-func line(kind, id, up, when, more string) []byte {
-	return fmt.Appendf(nil, `{"type":%q,"id":%q,"parentId":%s,"timestamp":%q,%s}`, kind, id, surgery.Quote(up), when, more)
-}
-
-// newID is an id that is always the same for the same record.
-func newID(parts ...string) string {
-	h := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	return hex.EncodeToString(h[:4])
 }
 
 // Move names the new directory in the header, by which the client knows where to work, or in every text.
@@ -285,13 +272,12 @@ func (Surgeon) Media(rec *session.Record) (list []surgery.Medium) {
 // Compose writes a session of pi that says what another agent's said: the records that its client needs, and no more.
 func (Surgeon) Compose(h *surgery.Handoff, thread, cwd string, now time.Time) []byte {
 	var b bytes.Buffer
-	at, up, n := now.Add(-time.Duration(len(h.Steps))*time.Millisecond).UTC(), []byte("null"), 0
+	at, up, taken := now.Add(-time.Duration(len(h.Steps))*time.Millisecond).UTC(), []byte("null"), map[string]int{}
 	stamp := func() string { return at.Format(timeForm) }
 	fmt.Fprintf(&b, `{"type":"session","version":3,"id":%s,"timestamp":%q,"cwd":%s}`+"\n", surgery.Quote(thread), stamp(), surgery.Quote(cwd))
 	say := func(m map[string]any) {
 		at = at.Add(time.Millisecond)
-		n++
-		id := surgery.Quote(newID(thread, fmt.Sprint(n)))
+		id := surgery.Quote(freshID(taken, thread, len(taken)))
 		m["timestamp"] = at.UnixMilli()
 		fmt.Fprintf(&b, `{"type":"message","id":%s,"parentId":%s,"timestamp":%q,"message":%s}`+"\n", id, up, stamp(), surgery.JSON(m))
 		up = id

@@ -3,6 +3,7 @@ package pi
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/tidwall/gjson"
@@ -14,7 +15,8 @@ import (
 
 // viewOf is a text as its client reads it: each line that parses is a record, whatever it is; null is none.
 func viewOf(text []byte, t traits) (v *view, lines [][]byte) {
-	v = newView(nil)
+	var facts []fact
+	shut := ""
 	if t.ReadsBOM {
 		text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	}
@@ -29,7 +31,7 @@ func viewOf(text []byte, t traits) (v *view, lines [][]byte) {
 		switch {
 		case string(bytes.TrimSpace(rec.Raw)) == "null":
 			if t.NullRefused {
-				v.shut = "a line says null"
+				shut = "a line says null"
 			}
 			continue
 		case f == nil && !value:
@@ -38,9 +40,10 @@ func viewOf(text []byte, t traits) (v *view, lines [][]byte) {
 			f = &fact{}
 		}
 		f.ref.Pos.Line = number
-		v.facts, lines = append(v.facts, *f), append(lines, rec.Raw)
+		facts, lines = append(facts, *f), append(lines, rec.Raw)
 	}
-	v.own = len(v.facts)
+	v = newView(facts)
+	v.shut = shut
 	v.number()
 	return v, lines
 }
@@ -86,27 +89,27 @@ func readSent(text []byte, _ agent.ReadAt, version string) (*session.Sent, error
 	if leaf := v.leaf(); leaf >= 0 {
 		s.Steers = []session.Pos{v.facts[leaf].ref.Pos}
 	}
-	turn, turns := 0, make([]int, len(v.facts))
-	for i := range v.facts {
-		if v.facts[i].role == "user" {
-			turn++
-		}
-		turns[i] = turn
-	}
 	if r.mark >= 0 {
 		s.Compacted = v.facts[r.mark].ref.Pos
 	}
-	sent := make([]bool, len(v.facts))
-	w := &writer{sent: s, traits: t, message: -1, joins: r.asked.plainIDs, openAt: map[string][]int{}}
-	for _, i := range r.sent {
-		sent[i] = true
-		if !r.uncalled[i] && !r.skips(&v.facts[i]) {
-			w.record(&v.facts[i], lines[i], turns[i])
+	w := &writer{reading: r, to: s, message: -1}
+	turn := 0
+	for i := range v.facts {
+		f := &v.facts[i]
+		if f.role == "user" {
+			turn++
+		}
+		w.turns = append(w.turns, turn)
+		if !r.goes(i) && f.says > 0 && !f.dropped && s.Refused == "" {
+			s.Unsent = append(s.Unsent, f.ref.Pos)
 		}
 	}
-	for i := range v.facts {
-		if f := &v.facts[i]; !sent[i] && f.says > 0 && !f.dropped && s.Refused == "" {
-			s.Unsent = append(s.Unsent, f.ref.Pos)
+	for _, i := range r.sent {
+		switch f := &v.facts[i]; {
+		case f.dropped:
+			w.fill()
+		case f.says > 0 && !f.hidden(t) && !r.leftOut(i):
+			w.record(i, lines[i])
 		}
 	}
 	w.fill()
@@ -115,19 +118,18 @@ func readSent(text []byte, _ agent.ReadAt, version string) (*session.Sent, error
 
 // writer makes the items of a request.
 type writer struct {
-	sent    *session.Sent
-	traits  traits
+	*reading
+	to      *session.Sent
+	turns   []int // of the records
 	message int
-	block   int              // how many blocks of the message there are so far
-	joins   bool             // results behind each other are one message of the Messages API
-	results bool             // the newest message is one of results
-	open    []*session.Item  // calls since the last message that is no result, nil where one has its result
-	openAt  map[string][]int // by the id of a call, where those without a result stand in open
+	block   int    // how many blocks of the message there are so far
+	results bool   // the newest message is one of results
+	newest  *group // that of the newest answer, until something else is said
 }
 
 // next begins a message.
 func (w *writer) next(results bool) {
-	if !w.joins || !w.results || !results {
+	if !w.asked.plainIDs || !w.results || !results { // the Messages API has results behind each other in one message
 		w.message++
 		w.block = 0
 	}
@@ -135,25 +137,18 @@ func (w *writer) next(results bool) {
 }
 
 // record adds what is sent of a record.
-func (w *writer) record(f *fact, line []byte, turn int) {
-	if f.says == 0 || f.dropped {
-		return
-	}
-	for k := range f.flaws {
-		if w.traits.harms(f.flaws[k].harm) == hides && f.flaws[k].cuts != nil {
-			return
-		}
-	}
+func (w *writer) record(i int, line []byte) {
+	f := &w.facts[i]
 	add := func(kind session.ItemKind, role, path string, v gjson.Result, more session.Item) {
 		item := more
-		item.Pos, item.Path, item.Kind, item.Role, item.Turn, item.Message, item.Block = f.ref.Pos, path, kind, role, turn, w.message, w.block
+		item.Pos, item.Path, item.Kind, item.Role, item.Turn, item.Message, item.Block = f.ref.Pos, path, kind, role, w.turns[i], w.message, w.block
 		w.block++
 		item.Content = json.RawMessage(v.Raw)
 		if v.Index > 0 && v.Index+len(v.Raw) <= len(line) {
 			item.Content = line[v.Index : v.Index+len(v.Raw)]
 		}
 		item.Sum = sumOf(&item, v)
-		w.sent.Items = append(w.sent.Items, item)
+		w.to.Items = append(w.to.Items, item)
 	}
 	if f.role != "toolResult" {
 		w.fill()
@@ -169,9 +164,9 @@ func (w *writer) record(f *fact, line []byte, turn int) {
 		path, role = "message", "user"
 	case f.role == "toolResult":
 		kind = session.OutputItem
-		if at := w.openAt[f.answers]; len(at) > 0 {
-			w.open[at[0]], w.openAt[f.answers] = nil, at[1:]
-		}
+	case len(f.calls) > 0:
+		w.groups = w.groups[slices.IndexFunc(w.groups, func(g *group) bool { return g.answer == i }):]
+		w.newest = w.groups[0]
 	}
 	content := gjson.GetBytes(line, path)
 	if kind == session.OutputItem || !content.IsArray() {
@@ -189,25 +184,25 @@ func (w *writer) record(f *fact, line []byte, turn int) {
 			add(session.ImageItem, role, path, b, is)
 		case typ == "toolCall" && role == "assistant":
 			add(session.CallItem, role, path, b, session.Item{CallID: b.Get("id").String(), Tool: b.Get("name").String()})
-			call := w.sent.Items[len(w.sent.Items)-1]
-			w.openAt[call.CallID] = append(w.openAt[call.CallID], len(w.open))
-			w.open = append(w.open, &call)
 		}
 	}
 }
 
-// fill adds the results that the client makes up for calls that have none.
+// fill adds the results that the client makes up for calls whose ids no result has.
 func (w *writer) fill() {
-	for _, c := range w.open {
-		if c == nil {
+	if w.newest == nil {
+		return
+	}
+	f := &w.facts[w.newest.answer]
+	for n, c := range f.calls {
+		if w.newest.has[n] >= 0 || c.again != "" || c.hidden(f) {
 			continue
 		}
 		w.next(true)
-		w.sent.Items = append(w.sent.Items, session.Item{Pos: c.Pos, Made: "filler", Kind: session.OutputItem, Role: "toolResult", CallID: c.CallID, Tool: c.Tool, Turn: c.Turn, Message: w.message, Block: w.block})
+		w.to.Items = append(w.to.Items, session.Item{Pos: f.ref.Pos, Made: "filler", Kind: session.OutputItem, Role: "toolResult", CallID: c.written, Tool: c.name, Turn: w.turns[w.newest.answer], Message: w.message, Block: w.block})
 		w.block++
 	}
-	w.open = nil
-	clear(w.openAt)
+	w.newest = nil
 }
 
 // sumOf hashes what an item says, without what a repair may spell in another way.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
-	"maps"
 	"slices"
 
 	"github.com/hist-cli/hist/internal/finding"
@@ -59,16 +58,28 @@ func (f *fact) blocks(t traits) bool {
 // view is a session's facts with the changes that were chosen so far. Records that a repair adds stand behind those of the file.
 type view struct {
 	facts []fact
-	own   int           // how many of them are the file's
-	adds  map[int][]int // by the index of a file's record: those added behind it
-	head  int           // the record that is moved to the beginning, and last the one that is moved to the end; -1: none
-	last  int
+	own   int    // how many of them are the file's
+	order []int  // in which they stand in the file, also those that were set aside
 	shut  string // why the client does not open the file, whatever its records say
 }
 
 // newView is a view of a file's records.
 func newView(facts []fact) *view {
-	return &view{facts: facts, own: len(facts), adds: map[int][]int{}, head: -1, last: -1}
+	v := &view{facts: facts, own: len(facts)}
+	for i := range facts {
+		facts[i].behind = i
+	}
+	v.arrange()
+	return v
+}
+
+// arrange puts each record where it stands; what was added behind a record, in the order in which that was done.
+func (v *view) arrange() {
+	v.order = make([]int, len(v.facts))
+	for i := range v.order {
+		v.order[i] = i
+	}
+	slices.SortStableFunc(v.order, func(i, j int) int { return cmp.Compare(v.facts[i].behind, v.facts[j].behind) })
 }
 
 // change is one change of a view, as data.
@@ -92,49 +103,40 @@ const (
 
 func (v *view) with(changes []change) *view {
 	n := *v
-	n.facts, n.adds = slices.Clone(v.facts), map[int][]int{}
-	for at, list := range v.adds {
-		n.adds[at] = slices.Clip(list)
-	}
+	n.facts = slices.Clone(v.facts)
 	n.apply(changes)
 	return &n
 }
 
 func (v *view) apply(changes []change) {
+	arranged := true
 	for i := range changes {
 		c := &changes[i]
 		switch {
 		case c.add != nil:
 			c.add.index = len(v.facts)
-			v.adds[c.add.behind] = append(v.adds[c.add.behind], c.add.index)
-			v.facts = append(v.facts, *c.add)
+			v.facts, arranged = append(v.facts, *c.add), false
 		case c.place == away:
 			v.facts[c.at].gone = true
 		case c.place == toBegin:
-			v.head = c.at
+			v.facts[c.at].behind, arranged = inFront-1, false
 		case c.place == toEnd:
-			v.last = c.at
+			v.facts[c.at].behind, arranged = len(v.facts), false
 		default:
 			c.do(&v.facts[c.at])
 		}
+	}
+	if !arranged {
+		v.arrange()
 	}
 }
 
 // each shows the records of the chain in the order of the file.
 func (v *view) each(see func(i int, f *fact)) {
-	if v.head >= 0 {
-		see(v.head, &v.facts[v.head])
-	}
-	for i := -1; i < v.own; i++ {
-		if i >= 0 && i != v.head && i != v.last && !v.facts[i].gone {
-			see(i, &v.facts[i])
+	for _, i := range v.order {
+		if f := &v.facts[i]; !f.gone {
+			see(i, f)
 		}
-		for _, k := range v.adds[i] {
-			see(k, &v.facts[k])
-		}
-	}
-	if v.last >= 0 {
-		see(v.last, &v.facts[v.last])
 	}
 }
 
@@ -170,37 +172,16 @@ type reading struct {
 	items   int    // that are sent
 	chain   []int  // from the root to the leaf
 	sent    []int  // those of the chain that a compaction leaves
-	on      []bool // by record: it is on the chain; goes: it is sent
-	goes    []bool
-	next    []int       // by record of the chain: the one below it; -1: none
-	mark    int         // the compaction that is sent; -1: none
-	orphans map[int]why // results that the API refuses
-	// uncalled are results that OpenClaw leaves out.
-	uncalled map[int]bool
-	// taken are answers with calls of one id, and messages with blocks of other programs, that an API has taken: it answered behind them. An error
-	// about calls of one id says that the API does not take them any more: the user has changed to another.
-	taken map[int]bool
-	asked *fact // the newest answer, which says which API is asked
-	// mirrors says that OpenClaw sends its notes of what a chat was sent, too: a request was refused because a result had lost its call to one.
-	mirrors bool
+	on      []bool // by record: it is on the chain
+	place   []int  // by record: its place among those that are sent; -1: it is not
+	next    []int  // by record of the chain: the one below it; -1: none
+	mark    int    // the compaction that is sent; -1: none
+	pairing
 }
-
-// skips says whether OpenClaw leaves a record out.
-func (r *reading) skips(f *fact) bool { return f.mirror && !r.mirrors }
-
-// why a result is refused.
-type why uint8
-
-const (
-	noCall why = iota + 1
-	twice
-	late    // its call is on the chain, but another message came between
-	dropped // its call stands in an answer that is not sent
-)
 
 // read says what a version of the client sends of a view.
 func (v *view) read(t traits) *reading {
-	r := &reading{facts: v.facts, mark: -1, on: make([]bool, len(v.facts)), goes: make([]bool, len(v.facts)), next: make([]int, len(v.facts)), orphans: map[int]why{}, uncalled: map[int]bool{}, taken: map[int]bool{}}
+	r := &reading{facts: v.facts, mark: -1, on: make([]bool, len(v.facts)), place: slices.Repeat([]int{-1}, len(v.facts)), next: make([]int, len(v.facts))}
 	ids, leaf, first := v.byID(), -1, true
 	v.each(func(i int, f *fact) {
 		if first && (!f.header() || f.id == "") {
@@ -248,167 +229,48 @@ func (v *view) read(t traits) *reading {
 			break
 		}
 	}
-	r.judge(v, t)
+	r.judge(t)
 	return r
 }
 
+// goes says whether a record is sent.
+func (r *reading) goes(i int) bool { return r.place[i] >= 0 }
+
 // judge counts what is sent, and what is wrong with it.
-func (r *reading) judge(v *view, t traits) {
-	p := r.newPaired(v)
+func (r *reading) judge(t traits) {
 	for at, i := range r.sent {
-		r.goes[i] = true
-		f := &v.facts[i]
-		hidden, unsent := r.flaws(i, f, t, at < p.answered)
-		switch {
-		case hidden && f.role == "assistant": // nor are its calls sent
-			continue
-		case f.role == "toolResult":
-			if !p.result(at, i) {
-				continue
-			}
-		case f.role == "assistant" && f.dropped:
-			for _, c := range f.calls {
-				p.called[c.id] = dropped
-			}
-			continue
-		case r.skips(f):
-			continue
-		case f.says > 0:
-			p.message(at, i)
-		}
-		if !hidden {
+		r.place[i] = at
+	}
+	r.pair(t)
+	for _, i := range r.sent {
+		if f, unsent := &r.facts[i], r.flaws(i, t); !f.dropped && !f.hidden(t) && !r.leftOut(i) {
 			r.items += max(0, f.says-unsent)
 		}
 	}
 }
 
-// paired is which calls and results belong together, as far as what is sent was read.
-type paired struct {
-	*reading
-	view     *view
-	called   map[string]why  // the calls of the chain, and what became of them; an open one is 0
-	open     map[string]int  // how many calls of the newest message have an id and no result, as long as nothing came between
-	tools    map[string]bool // those of these calls
-	answered int             // the place of the newest answer
-	failed   int             // that of the last request that a result without a call has ended; -1: there is none
-	twins    bool            // one behind the newest answer was refused because two calls have one id
-	openClaw bool            // OpenClaw has written the session
-}
-
-func (r *reading) newPaired(v *view) *paired {
-	p := &paired{reading: r, view: v, called: map[string]why{}, open: map[string]int{}, tools: map[string]bool{}, answered: r.newest(v), failed: -1}
-	r.asked = &fact{}
-	if p.answered >= 0 {
-		r.asked = &v.facts[r.sent[p.answered]]
-	}
-	p.openClaw = slices.ContainsFunc(v.facts, func(f fact) bool { return f.openClaw })
-	for at, i := range r.sent {
-		if v.facts[i].uncalled {
-			p.failed = at
-		}
-		p.twins = p.twins || v.facts[i].twins && at > p.answered
-	}
-	r.mirrors = p.failed > p.answered
-	return p
-}
-
-// result takes the next result, and says whether it is sent.
-func (p *paired) result(at, i int) bool {
-	f := &p.view.facts[i]
-	w := p.called[f.answers]
-	switch _, known := p.called[f.answers]; {
-	case !known || f.answers == "":
-		w = noCall
-	case p.open[f.answers] > 0:
-		p.open[f.answers]--
-		p.called[f.answers], w = twice, 0
-	case w == 0:
-		w = late
-	}
-	// OpenClaw takes calls that no tool can take out of what the model said, with all of an answer that held nothing else, leaves their
-	// results in the file, and goes on behind them: published sessions have many answers there. It makes up results for answers that were
-	// stopped, too. Some of its versions send those: then the API refuses each request behind them, and says why.
-	if p.openClaw && w != 0 && (w == noCall && f.noTool && f.answers != "" && !p.tools[f.tool] || f.madeUp && (at < p.answered || at > p.failed)) {
-		p.uncalled[i] = true
-		return false
-	}
-	if f.toolAt != nil && p.asked.google {
-		p.invalid++
-	}
-	if w != 0 {
-		p.orphans[i] = w
-		p.invalid++
-	}
-	return true
-}
-
-// message takes the next message that is no result, with its calls.
-func (p *paired) message(at, i int) {
-	f := &p.view.facts[i]
-	clear(p.open)
-	clear(p.tools)
-	if len(f.calls) > 0 {
-		p.taken[i] = at < p.answered && !p.twins && !p.asked.plainIDs && p.view.eachAnswered(f, p.sent[at+1:])
-	}
-	for _, c := range f.calls {
-		if c.stray > 0 && f.flaws[c.stray-1].harm == hidesBlock {
-			continue
-		}
-		if c.id == "" && p.taken[i] {
-			c.id = c.again
-		}
-		if c.id == "" || c.name == "" {
-			p.invalid++
-		}
-		p.called[c.id], p.tools[c.name] = 0, true
-		p.open[c.id]++
-	}
-}
-
-// newest is the place of the newest answer that is sent; -1 if there is none.
-func (r *reading) newest(v *view) int {
-	for at, i := range slices.Backward(r.sent) {
-		if f := &v.facts[i]; f.role == "assistant" && !f.dropped && !f.mirror {
-			return at
-		}
-	}
-	return -1
-}
-
-// flaws counts what is wrong with a record, behind which a model may have answered. It says whether the record is hidden, and how many of its blocks are not sent.
-func (r *reading) flaws(i int, f *fact, t traits, taken bool) (hidden bool, unsent int) {
-	for k := range f.flaws {
-		switch t.harms(f.flaws[k].harm) {
-		case fails:
+// flaws counts what is wrong with a record, behind which a model may have answered, and how many of its blocks are not sent.
+func (r *reading) flaws(i int, t traits) (unsent int) {
+	for k := range r.facts[i].flaws {
+		switch h := t.harms(r.facts[i].flaws[k].harm); {
+		case h == fails:
 			r.fails++
-		case refused:
+		case h == refused && !r.facts[i].dropped:
 			r.invalid++
-		case strange:
-			if r.taken[i] = taken; !taken {
+		case h == strange:
+			if r.taken[i] = r.place[i] < r.answered; !r.taken[i] {
 				r.invalid++
 			}
-		case hides:
-			hidden = true
-		case hidesBlock:
+		case h == hidesBlock:
 			unsent++
 		}
 	}
-	return hidden, unsent
+	return unsent
 }
 
-// eachAnswered says whether each call of an answer has a result of its own right behind it, also where calls have one id.
-func (v *view) eachAnswered(f *fact, behind []int) bool {
-	open := map[string]int{}
-	for _, c := range f.calls {
-		open[cmp.Or(c.id, c.again)]++
-	}
-	for _, i := range behind {
-		if v.facts[i].role != "toolResult" {
-			break
-		}
-		open[v.facts[i].answers]--
-	}
-	return !slices.ContainsFunc(slices.Collect(maps.Values(open)), func(n int) bool { return n != 0 })
+// hidden says whether a version does not send a record that is to be sent.
+func (f *fact) hidden(t traits) bool {
+	return slices.ContainsFunc(f.flaws, func(f flaw) bool { return t.harms(f.harm) == hides && f.cuts != nil })
 }
 
 // than says what a change of a view does for the client, by two readings of it.
@@ -439,18 +301,26 @@ func (r *reading) misses(other *reading) bool {
 	return slices.ContainsFunc(other.sent, func(i int) bool { return other.facts[i].says > 0 && !sent[other.facts[i].sum] })
 }
 
-// freshID is an id for a record that a repair adds: always the same for the same damage, and none that the file has.
-func freshID(ids map[string]int, parts ...any) string {
+// newID is an id that is always the same for the same parts.
+func newID(parts ...any) string {
+	h := fnv.New32a()
+	fmt.Fprint(h, parts...)
+	return fmt.Sprintf("%08x", h.Sum32())
+}
+
+// freshID is one for a record that is added: none of those that are taken.
+func freshID(taken map[string]int, parts ...any) string {
 	for n := 0; ; n++ {
-		h := fnv.New32a()
-		fmt.Fprint(h, n, parts)
-		id := fmt.Sprintf("%08x", h.Sum32())
-		if _, taken := ids[id]; !taken {
-			ids[id] = -1
+		id := newID(n, parts)
+		if _, known := taken[id]; !known {
+			taken[id] = -1
 			return id
 		}
 	}
 }
+
+// inFront is what a record stands behind that is added in front of all.
+const inFront = -1
 
 // added is a record that a repair adds behind another one of the file, by its line.
 func added(line []byte, behind int) *fact {
@@ -470,6 +340,11 @@ func (f *fact) line() []byte {
 	}
 	line, _ := session.Apply(f.made, cuts) // two cuts at two members
 	return line
+}
+
+// newLine is the line of a record that is added; body are its further members.
+func newLine(kind, id, up, when, body string) []byte {
+	return fmt.Appendf(nil, `{"type":%q,"id":%q,"parentId":%s,"timestamp":%q,%s}`, kind, id, (&fact{up: up}).parent(), when, body)
 }
 
 // parent is a record's parent as it is written.

@@ -286,7 +286,7 @@ func (f *Folder) own() (text io.ReaderAt, done func()) {
 func (f *Folder) eachOwn(see func(l jsonl.Line, record func() bool) bool) {
 	if text, done := f.own(); text != nil {
 		defer done()
-		home.LinesOf(io.NewSectionReader(text, 0, home.MaxFile), see)
+		home.LinesOf(io.NewSectionReader(text, 0, agent.MaxSibling), see)
 	}
 }
 
@@ -297,7 +297,7 @@ func (f *Folder) Line(offset int64) []byte {
 		return nil
 	}
 	defer done()
-	l, err := jsonl.LineAt(text, offset, home.MaxFile)
+	l, err := jsonl.LineAt(text, offset, agent.MaxSibling)
 	if err != nil {
 		return nil
 	}

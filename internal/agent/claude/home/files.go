@@ -17,9 +17,6 @@ import (
 	"github.com/hist-cli/hist/internal/jsonl"
 )
 
-// MaxFile is up to how many bytes a file beside a session is looked into.
-const MaxFile = agent.MaxSibling
-
 // Holds says whether a line is the record with an id, or an output of the call with it.
 func Holds(line []byte, id string) bool {
 	found := gjson.GetBytes(line, "uuid").String() == id
@@ -39,7 +36,7 @@ func EachLine(path string, see func(l jsonl.Line, record func() bool) bool) {
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err == nil {
-		LinesOf(io.NewSectionReader(file, 0, min(info.Size(), MaxFile)), see)
+		LinesOf(io.NewSectionReader(file, 0, min(info.Size(), agent.MaxSibling)), see)
 	}
 }
 

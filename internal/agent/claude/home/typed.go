@@ -20,8 +20,8 @@ var typedLists agent.PromptLists
 // Typed are the prompts that were typed in the sessions of a home, the oldest first. Of a long list the end is read, where the newest are.
 func Typed(home string) map[string][]agent.Prompt {
 	return typedLists.Of(filepath.Join(home, PromptsFile), func(list *os.File, size int64) map[string][]agent.Prompt {
-		if size > MaxFile {
-			if _, err := list.Seek(-MaxFile, io.SeekEnd); err != nil {
+		if size > agent.MaxSibling {
+			if _, err := list.Seek(-agent.MaxSibling, io.SeekEnd); err != nil {
 				return nil
 			}
 		}
