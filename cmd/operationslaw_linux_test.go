@@ -377,28 +377,22 @@ func (l law) undone(t *testing.T, h operatedHome) string {
 	return ""
 }
 
-// everyNth is how far it is from one step at which an operation is disturbed to the next: n, or 23 with -long, which tries all operations.
-func everyNth(n int) int {
-	if *testkit.Long {
-		return min(n, 23)
-	}
-	return n
-}
-
-// TestOperationsCutOff ends each operation after each of its steps, and with a disk that is full earlier or later: each file is then the old
-// one or the new one, undo brings every byte back, and a second try comes to the same end as if nothing had been.
+// TestOperationsCutOff ends each operation after some of its steps, each after others, and with a disk that is full earlier or later: each file is
+// then the old one or the new one, undo brings every byte back, and a second try comes to the same end as if nothing had been.
 func TestOperationsCutOff(t *testing.T) {
 	home := newOperatedHome(t)
 	for i, c := range testkit.Sample(operationCases(), 8, 0) {
 		t.Run(c.String(), func(t *testing.T) {
 			l := c.undisturbed(t, home)
-			for at := 1 + i%everyNth(29); at <= l.steps; at += everyNth(29) {
+			for at := 1 + i%29; at <= l.steps; at += 29 {
 				l.cutOff(t, fmt.Sprintf("killed after step %d of %d", at, l.steps), func(h operatedHome) bool {
 					code, _ := h.hist(t, append([]string{dieAt + "=" + strconv.Itoa(at)}, l.env...), l.args...)
 					return code == -1
 				})
 			}
-			for _, kb := range testkit.Sample([]int{0, 1, 2, 4, 8, 16, 32, 64}, 8, i) {
+			sizes, every := []int{0, 1, 2, 4, 8, 16, 32, 64}, max(testkit.Stride(8), 3)
+			for n := i % every; n < len(sizes); n += every {
+				kb := sizes[n]
 				l.cutOff(t, fmt.Sprintf("no file larger than %d KB", kb), func(h operatedHome) bool {
 					code, out := h.hist(t, l.env, append([]string{"ulimit -f " + strconv.Itoa(kb)}, l.args...)...)
 					if strings.Contains(out, "panic") {
@@ -411,7 +405,7 @@ func TestOperationsCutOff(t *testing.T) {
 	}
 }
 
-// TestOperationsAndAClient has a client write to the session at each step of each operation: what it writes stands in a session afterwards, whole
+// TestOperationsAndAClient has a client write to the session at some steps of each operation: what it writes stands in a session afterwards, whole
 // behind what was there or behind what the operation made of it, and an undo does not take it away.
 func TestOperationsAndAClient(t *testing.T) {
 	home := newOperatedHome(t)
@@ -422,7 +416,7 @@ func TestOperationsAndAClient(t *testing.T) {
 			if c.args[0] == "join" {
 				path = c.args[2]
 			}
-			for at := 1 + i%everyNth(37); at <= l.steps; at += everyNth(37) {
+			for at := 1 + i%37; at <= l.steps; at += 37 {
 				h := home.another(t)
 				code, out := h.hist(t, append([]string{appendAt + "=" + strconv.Itoa(at) + " " + h.path(path)}, l.env...), l.args...)
 				holders := l.holders(t, h)
