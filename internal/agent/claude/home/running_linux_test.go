@@ -20,6 +20,9 @@ func TestStaleNote(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = other.Process.Kill(); _ = other.Wait() })
+	for len(disk.ProcessArgs(other.Process.Pid)) == 0 { // the system tells them a moment after the program has begun
+		time.Sleep(time.Millisecond)
+	}
 	ticks, begun, ok := disk.ProcessStarted(other.Process.Pid)
 	if !ok {
 		t.Fatal("the system does not tell when a process was started")
