@@ -120,8 +120,8 @@ func (c *Checker) passedOver(tip *node) {
 
 // wentOnInFront is the record with which the way to the tip leaves what was compacted. That way was not a rewind if it goes on
 // from the last compacted record, or if it leaves beside that but stands in front of what was last said behind the mark, or is
-// older than the mark, or if what it leaves is written once more behind the mark, or if the client says that the session ends there. nil if
-// there is no such record.
+// older than the mark, or if the client says that the session ends behind the mark, or if nothing else tells of a rewind. nil if there is no
+// such record.
 func (c *Checker) wentOnInFront(t *trunk, mark, end *node) *node {
 	for end != mark && !end.speaks() {
 		end = end.up
@@ -137,13 +137,22 @@ func (c *Checker) wentOnInFront(t *trunk, mark, end *node) *node {
 			}
 			return on.next
 		}
-		if next := t.forkOf(last).next; next != nil && (next.index < end.index || writtenEarlier(t.tip, mark) ||
-			mark.Pos().Less(c.lastPlace(next.up)) || under(c.ids.get(c.leaf), mark)) {
+		fork := t.forkOf(last)
+		if next := fork.next; next != nil && (next.index < end.index || writtenEarlier(t.tip, mark) || under(c.ids.get(c.leaf), mark) ||
+			!c.leftOnPurpose(headBelow(fork.at, last), last, t)) {
 			return next
 		}
 		mark = markOf(last)
 	}
 	return nil
+}
+
+// headBelow is the record below another one with which the way to a third begins.
+func headBelow(top, end *node) *node {
+	for end.up != top {
+		end = end.up
+	}
+	return end
 }
 
 // writtenEarlier says whether a record has an earlier time than another.

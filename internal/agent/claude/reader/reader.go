@@ -57,12 +57,30 @@ type Session struct {
 	Keeps          func(i int) []int32
 	Anchor         func(i int) int32
 	Place          func(i int) int64
+	front          *front
+}
+
+// front is what a client that knows of kept records does with what stands in front of the newest compaction.
+type front struct {
+	mark int32  // of that compaction; None if no compaction keeps anything
+	kept bool   // it keeps something
+	gone []bool // by record
 }
 
 // forget has a client that knows of kept records begin with those of the newest compaction, wherever a last-prompt record says that the end is:
 // what else stands in front of its mark is gone, and what hangs on that goes on behind the kept ones. Where the newest keeps none, but an
 // earlier one did, it begins anew (2.1.332, measured). It returns that mark, or None.
 func (s *Session) forget() int32 {
+	if s.front == nil {
+		s.front = s.cutFront()
+	}
+	if s.front.kept || s.Leaf >= 0 && s.front.mark != None && s.front.gone[s.Leaf] {
+		s.Leaf = None
+	}
+	return s.front.mark
+}
+
+func (s *Session) cutFront() *front {
 	mark, keeps := -1, false
 	for i, r := range s.Records {
 		if r.Role == Mark && !r.Side {
@@ -72,30 +90,27 @@ func (s *Session) forget() int32 {
 		}
 	}
 	if !keeps {
-		return None
+		return &front{mark: None}
 	}
-	up := int32(None)
-	kept := s.Keeps(mark)
-	if len(kept) > 0 {
-		s.Leaf, up = None, s.Anchor(mark)
-	}
-	stays := make([]bool, len(s.Records))
-	for _, k := range kept {
+	f := &front{mark: int32(mark), gone: make([]bool, len(s.Records))}
+	stays, up := make([]bool, len(s.Records)), int32(None)
+	for n, k := range s.Keeps(mark) {
+		if n == 0 {
+			f.kept, up = true, s.Anchor(mark)
+		}
 		s.Records[k].Up, up, stays[k] = up, k, true
 	}
-	begins := s.Place(mark)
-	gone := func(i int32) bool { return i >= 0 && s.Place(int(i)) < begins && !stays[i] }
 	for i := range s.Records {
-		switch r := &s.Records[i]; {
-		case gone(int32(i)):
-			if r.Role = Unread; s.Leaf == int32(i) {
-				s.Leaf = None
-			}
-		case !stays[i] && gone(r.Up):
+		if f.gone[i] = s.Place(i) < s.Place(mark) && !stays[i]; f.gone[i] {
+			s.Records[i].Role = Unread
+		}
+	}
+	for i := range s.Records {
+		if r := &s.Records[i]; !stays[i] && !f.gone[i] && r.Up >= 0 && f.gone[r.Up] {
 			r.Up = up
 		}
 	}
-	return int32(mark)
+	return f
 }
 
 // FirstPlaces are the places of n records for Session.Place, given the id of each.
