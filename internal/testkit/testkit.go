@@ -3,6 +3,7 @@ package testkit
 
 import (
 	"flag"
+	"os"
 
 	"github.com/hist-cli/hist/internal/gcpace"
 )
@@ -10,8 +11,8 @@ import (
 // Tests collect garbage as hist does. Go's own pace takes a third of the time of those that repair hundreds of small sessions.
 func init() { gcpace.Set() }
 
-// Long says whether everything is tried. CI does so once.
-var Long = flag.Bool("long", false, "try every case, where a fixed sample is tried otherwise")
+// Long says whether everything is tried. CI does so once, by a variable of the environment: the command of its test is the README's.
+var Long = flag.Bool("long", os.Getenv("HIST_TEST_LONG") != "", "try every case, where a fixed sample is tried otherwise")
 
 // Sample is every nth of a list, all of it with -long. Which is the first differs with what is given, so that several samples differ.
 func Sample[T any](list []T, nth, differs int) []T {
