@@ -20,8 +20,8 @@ import (
 var (
 	update  = flag.Bool("update", false, "rewrite docs/dev/codex-behaviour.md with what the clients do now")
 	missing = flag.Bool("missing", false, "with -update: measure only what that page does not have, and keep the rest")
-	old     = flag.Int("old", 8, "of the damaged fixtures, clients before the newest are shown one of so many; with -update all")
-	newest  = flag.Int("newest", 6, "of the damaged fixtures, the newest client is shown one of so many; with -update all")
+	old     = flag.Int("old", 16, "of the damaged fixtures, clients before the newest are shown one of so many; with -update all")
+	newest  = flag.Int("newest", 12, "of the damaged fixtures, the newest client is shown one of so many; with -update all")
 )
 
 // isShown says whether a client is shown the fixture of a number: it takes seconds for each.
