@@ -306,6 +306,12 @@ session is refused, breaks a rule or sends less.
 
 2.1.330, 2.1.331 and 2.1.332 did the same with sessions that 2.1.330 wrote, in each of 158 rows. Where no message of the conversation is left, 2.1.2 refuses in
 some runs, and in others sends a request with nothing of it.
+
+A compaction that keeps messages changes how 2.1.332 reads the whole file (measured with shapes of one session, which TestInFrontOfACompaction
+holds): what stands in front of the newest mark is gone but for what is kept, and a record stands where its id stands first, though the client
+reads the last one that has it; what hangs on a record that is gone goes on behind the kept ones; and the end is the last record of the file,
+whichever one a last-prompt record names, even behind it. Without such a compaction the named end counts. Where the newest mark keeps nothing
+but an earlier one did, a record that hangs in front of it begins anew. 2.1.2 does none of this.
 `
 
 const othersHead = `
