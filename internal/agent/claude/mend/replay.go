@@ -65,7 +65,7 @@ func (c *Checker) answeredBefore(n *node) bool {
 // writes the history again, as some do for a compaction. If no last-prompt record names another end, or if a copied one does,
 // the client begins at the last copy, and sends nothing of what followed the originals (2.1.330, measured).
 func (c *Checker) repeatedEnd() {
-	if c.repeated == nil || c.opts.Live {
+	if c.repeated == nil || c.repeated.Impact != finding.Notes || c.opts.Live {
 		return
 	}
 	end, lost := c.tipOf(c.leaf), c.sentNow()
